@@ -1,0 +1,1 @@
+"""findback: does search find back what is there?"""
