@@ -1,0 +1,148 @@
+"""What findback.toml holds, table by table."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, NonNegativeInt, PositiveInt
+
+from findback.model.record import LOCAL_ONLY, Record
+
+SETTINGS_FORMAT = 1
+
+EgressLevel = Literal["local", "internal", "external"]
+
+
+class CorpusSettings(Record):
+    """`[corpus]`: where the documents are and how to read them."""
+
+    path: Annotated[str, LOCAL_ONLY]
+    """Folder or file, relative to findback.toml."""
+    kind: str | None = None
+    """folder, jsonl, csv, parquet or beir; recognised by itself when left out."""
+    name: str | None = None
+    """How reports call it; the last part of the path when left out."""
+    include: tuple[str, ...] = ()
+    """Glob patterns of files to read; everything of a known kind when empty."""
+    exclude: tuple[str, ...] = ()
+    """Glob patterns of files to leave out."""
+    base_url: Annotated[str | None, LOCAL_ONLY] = None
+    """Where the documents are published, so that addresses in labels meet paths."""
+    id_from: Literal["path", "url", "field"] = "path"
+    """What makes a document's id: its path, its address, or a field."""
+    id_field: str = "id"
+    """Column or front-matter key of the id, for `id_from = "field"` and for tables."""
+    text_field: str = "text"
+    """Column of the text, for tables."""
+    title_field: str = "title"
+    """Column or front-matter key of the title."""
+    url_field: str = "url"
+    """Column or front-matter key of the canonical address."""
+    aliases_field: str = "aliases"
+    """Column or front-matter key of further ids."""
+    created_field: str = "created"
+    """Column or front-matter key of the creation time."""
+    modified_field: str = "updated"
+    """Column or front-matter key of the last change."""
+    subject_field: str | None = None
+    """Column or front-matter key of the subject; the first folder when left out."""
+    subjects: dict[str, str] = Field(default_factory=dict)
+    """Rules `glob = "subject"`, first match wins, before field and folder."""
+    language: str | None = None
+    """ISO 639-1 code of the whole corpus; per document from `language_field` where given."""
+    language_field: str = "language"
+    """Column or front-matter key of the language."""
+    aliases_from: tuple[Annotated[str, LOCAL_ONLY], ...] = ()
+    """Files of aliases: a `_redirects` file, or CSV with old and new."""
+    git: bool = False
+    """Read times and renames from the git history around the folder."""
+    same: Annotated[str | None, LOCAL_ONLY] = None
+    """CSV of document ids confirmed to be the same document (translations, mirrors), one group a row."""
+
+
+class PassageSettings(Record):
+    """`[passages]`: how documents are cut for the embedded retrievers."""
+
+    chunker: str = "whole"
+    """whole, size or heading."""
+    size: PositiveInt = 1_000
+    """Most characters a passage may have."""
+    overlap: NonNegativeInt = 0
+    """Characters that neighbours share, for `size`."""
+
+
+class RetrieverSettings(Record):
+    """`[retrievers.NAME]`: one system under test; further keys belong to its kind."""
+
+    model_config = ConfigDict(extra="allow")
+
+    kind: str
+    """bm25, dense, fuse, rerank, python, command, http, file, or one a plug-in brings."""
+    egress: EgressLevel | None = None
+    """Where queries go; the kind's own answer when left out."""
+    factors: dict[str, str] = Field(default_factory=dict)
+    """What this configuration stands for (embedder, chunking, ...), for comparisons by factor."""
+
+    @property
+    def own(self) -> dict[str, Any]:
+        """Return the keys that belong to the kind."""
+        return dict(self.model_extra or {})
+
+
+class MeasureSettings(Record):
+    """`[measures]`: which figures, and how strict."""
+
+    primary: str = "RR@10"
+    """The one metric that carries verdicts."""
+    metrics: tuple[str, ...] = ("Success@1", "Success@3", "PartRecall@10", "RR@10", "nDCG@10")
+    """The metrics of the headline table."""
+    depth: PositiveInt = 100
+    """Results asked of each retriever."""
+    margin: Annotated[float, Field(gt=0, lt=1)] = 0.02
+    """Differences of the primary metric inside ± this are tied."""
+    leak_limit: Annotated[float, Field(ge=0, le=1)] = 0.35
+    """Most vocabulary leak a generated case may have."""
+    seed: NonNegativeInt = 20_251
+    """Seed of everything drawn at random."""
+
+
+class PrivacySettings(Record):
+    """`[privacy]`: what redaction knows about this team."""
+
+    customer_id_patterns: tuple[str, ...] = ()
+    """Patterns of customer ids: literal text with `#` for a digit and `?` for a letter, such as `ACME-#####`."""
+    internal_host_suffixes: tuple[str, ...] = ()
+    """Host suffixes that are nobody else's business."""
+
+
+class EgressSettings(Record):
+    """`[egress]`: which texts may go to endpoints that are not on this machine."""
+
+    unreviewed_to: tuple[str, ...] = ()
+    """Names of retrievers and models beyond `local` that may see unreviewed text."""
+
+
+class HttpSettings(Record):
+    """`[http]`: bounds of the outgoing HTTP client."""
+
+    timeout: Annotated[float, Field(gt=0, le=600)] = 30.0
+    """Seconds for one call."""
+    max_bytes: PositiveInt = 20_000_000
+    """Most bytes of an answer that are read."""
+
+
+class Settings(Record):
+    """findback.toml."""
+
+    format: Literal[1] = 1
+    name: str = "workspace"
+    """How reports call this workspace."""
+    evalset: Annotated[str, LOCAL_ONLY] = "evalset"
+    """Folder of the published set, relative to findback.toml."""
+    private: Annotated[str | None, LOCAL_ONLY] = None
+    """Private folder; below the user's state folder when left out."""
+    corpus: CorpusSettings | None = None
+    passages: PassageSettings = PassageSettings()
+    retrievers: dict[str, RetrieverSettings] = Field(default_factory=dict)
+    measures: MeasureSettings = MeasureSettings()
+    privacy: PrivacySettings = PrivacySettings()
+    egress: EgressSettings = EgressSettings()
+    http: HttpSettings = ScaleSettings()
