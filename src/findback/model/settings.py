@@ -145,4 +145,4 @@ class Settings(Record):
     measures: MeasureSettings = MeasureSettings()
     privacy: PrivacySettings = PrivacySettings()
     egress: EgressSettings = EgressSettings()
-    http: HttpSettings = ScaleSettings()
+    http: HttpSettings = HttpSettings()
