@@ -1,7 +1,7 @@
 """Variants found by name: one registry of entry points, ours and other people's alike."""
 
 from collections import Counter
-from functools import lru_cache
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
@@ -25,7 +25,7 @@ EXTRAS = {
 """Which extra brings an optional library."""
 
 
-@lru_cache(maxsize=None)
+@cache
 def _found(group: str) -> dict[str, EntryPoint]:
     points = list(entry_points(group=group))
     names = Counter(point.name for point in points)

@@ -29,7 +29,6 @@ LOCAL_ONLY = LocalOnly()
 class Request(Record):
     """What a step is asked to do. One record serves the command line, Python and the web."""
 
-
     @classmethod
     def local_only_fields(cls) -> frozenset[str]:
         """Return the names of the fields that no remote caller may set."""

@@ -1,0 +1,61 @@
+# Everything here sets itself up; it needs python3 (3.11 or newer), pip and make.
+PYTHON ?= python3
+UV = UV_PYTHON_DOWNLOADS=never .tools/bin/uv
+PY = .venv/bin/python
+MODELS = .venv/models
+export FINDBACK_MODELS ?= $(CURDIR)/$(MODELS)
+export PYDANTIC_ERRORS_INCLUDE_URL = 0
+
+.PHONY: help demo test lint bench lock clean
+
+help: ## say what can be made
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 10
+
+demo: .venv/.demo ## set up and run the main job on the Harbour example
+	@$(PY) examples/harbour/demo.py
+
+test: .venv/.test ## set up and run the tests (CI=true: against the built wheel, no skip allowed)
+	@sh tests/prepare.sh
+	@if [ -n "$(CI)" ]; then \
+	  rm -rf dist && $(UV) build --quiet --wheel --no-build-isolation --python $(PY) && \
+	  $(UV) pip install --quiet --python $(PY) --no-deps --force-reinstall dist/*.whl; fi
+	@$(PY) -m pytest $(ARGS)
+
+lint: .venv/.test ## check style, types and floors
+	@$(PY) -m ruff check . && $(PY) -m ruff format --check . && $(PY) -m mypy && .venv/bin/lint-imports
+
+bench: .venv/.test ## run the benchmarks and print their table
+	@$(PY) benchmarks/run.py
+
+COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --upgrade
+
+lock: .tools/bin/uv ## compile the locked requirements again
+	@$(COMPILE) pyproject.toml -o requirements/core.txt
+	@$(COMPILE) pyproject.toml requirements/build.in --extra charts --extra dense --extra faster -o requirements/demo.txt
+	@$(COMPILE) pyproject.toml requirements/build.in --all-extras --group lint --group test -o requirements/test.txt
+	@$(COMPILE) requirements/uv.in -o requirements/uv.txt
+
+clean: ## remove what make made
+	@rm -rf .venv .tools dist build
+
+.tools/bin/uv: requirements/uv.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "findback needs Python 3.11 or newer")'
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-warn-conflicts --root-user-action=ignore \
+	  --upgrade --target .tools --require-hashes -r requirements/uv.txt
+	@touch $@
+
+.venv/.made: .tools/bin/uv
+	@$(UV) venv --quiet --allow-existing --python $(PYTHON) .venv
+	@touch $@
+
+.venv/.demo: .venv/.made requirements/demo.txt pyproject.toml
+	@echo "installing what the demo needs" && \
+	$(UV) pip install --quiet --compile-bytecode --python $(PY) --require-hashes -r requirements/demo.txt && \
+	$(UV) pip install --quiet --python $(PY) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv/.test: .venv/.made requirements/test.txt pyproject.toml
+	@echo "installing what the tests need" && \
+	$(UV) pip install --quiet --compile-bytecode --python $(PY) --require-hashes -r requirements/test.txt && \
+	$(UV) pip install --quiet --python $(PY) --no-deps --no-build-isolation --editable .
+	@touch $@ .venv/.demo

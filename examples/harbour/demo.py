@@ -1,0 +1,33 @@
+"""The main job on the Harbour example: what `make demo` runs once everything is installed."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+COMMANDS = (
+    ("models", "pull", "minilm-l6"),
+    ("audit", "golden.jsonl", "--real", "asked.jsonl"),
+    ("evaluate", "--set", "asked.jsonl", "--by", "wording", "--by", "answer"),
+    ("report", "-o", "report.html"),
+)
+
+
+def main() -> int:
+    """Run each command as a user would type it, and stop at the first that fails."""
+    began = time.monotonic()
+    findback = Path(sys.executable).parent / "findback"
+    environment = {**os.environ, "COLUMNS": os.environ.get("COLUMNS", "100")}
+    for command in COMMANDS:
+        print(f"\n$ findback {' '.join(command)}", flush=True)
+        done = subprocess.run([findback, *command], cwd=HERE, env=environment, check=False)  # noqa: S603
+        if done.returncode:
+            return done.returncode
+    print(f"\nThe report is {HERE / 'report.html'}   ({time.monotonic() - began:.0f} s)")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,38 @@
+"""`findback audit`."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from findback.cli.asking import ask_for_trust
+from findback.cli.progress import Bars
+from findback.cli.shown import deliver
+from findback.reporting.render import AUDIT
+from findback.steps.audit import AuditRequest, exceeds
+from findback.steps.audit import audit as measure
+from findback.workspace import open_workspace
+
+NOT_PASSED = 1
+
+
+def audit(
+    set_: Annotated[Path, Parameter(name="SET")],
+    *,
+    request: Annotated[AuditRequest | None, Parameter(name="*")] = None,
+    output: Annotated[Path | None, Parameter(name=("--output", "-o"))] = None,
+    json: bool = False,
+) -> int:
+    """Measure how much of a set's wording leaks from its answers.
+
+    Args:
+        set_: The golden set: any format findback knows.
+        request: Everything else.
+        output: Write .html, .md or .json instead of printing.
+        json: Print JSON.
+    """
+    asked = (request or AuditRequest()).model_copy(update={"set": set_})
+    with Bars() as bars:
+        result = measure(open_workspace(required=False), asked, progress=bars, ask=ask_for_trust)
+    deliver(result, AUDIT, output=output, json=json)
+    return NOT_PASSED if exceeds(result, asked.fail_over) else 0

@@ -1,0 +1,36 @@
+"""`findback evaluate`."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from findback.cli.asking import ask_for_trust
+from findback.cli.progress import Bars
+from findback.cli.shown import deliver
+from findback.reporting.render import EVALUATION
+from findback.steps.evaluate import EvaluateRequest
+from findback.steps.evaluate import evaluate as score
+from findback.workspace import open_workspace
+
+
+def evaluate(
+    *names: str,
+    request: Annotated[EvaluateRequest | None, Parameter(name="*")] = None,
+    output: Annotated[Path | None, Parameter(name=("--output", "-o"))] = None,
+    json: bool = False,
+) -> None:
+    """Score retrievers on a set.
+
+    Args:
+        names: Retrievers of findback.toml; all of them when none is named.
+        request: Everything else.
+        output: Write .html, .md or .json instead of printing.
+        json: Print JSON.
+    """
+    asked = request or EvaluateRequest()
+    if names:
+        asked = asked.model_copy(update={"retrievers": names})
+    with Bars() as bars:
+        result = score(open_workspace(required=False), asked, progress=bars, ask=ask_for_trust)
+    deliver(result, EVALUATION, output=output, json=json)

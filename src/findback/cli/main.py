@@ -1,0 +1,61 @@
+"""The command line: names and one-line helps; everything else is loaded when a command runs."""
+
+import os
+import sys
+from importlib.metadata import version
+
+os.environ.setdefault("PYDANTIC_ERRORS_INCLUDE_URL", "0")
+
+from cyclopts import App
+
+COMMANDS = {
+    "init": ("findback.cli.init:init", "Write a findback.toml for this folder."),
+    "audit": ("findback.cli.audit:audit", "Measure how much of a set's wording leaks from its answers."),
+    "evaluate": ("findback.cli.evaluate:evaluate", "Score retrievers on a set."),
+    "report": ("findback.cli.report:report", "Write the report of the newest evaluation."),
+    "runs": ("findback.cli.runs:runs", "List the runs that were kept."),
+    "label": ("findback.cli.label:app", "Label real queries in the terminal."),
+    "import": (
+        "findback.cli.exchange:import_",
+        "Read a set in any known format into an unreleased set file.",
+    ),
+    "export": ("findback.cli.exchange:export", "Write a set in another format."),
+    "status": ("findback.cli.status:status", "Say what is there and which step is next."),
+    "doctor": ("findback.cli.doctor:doctor", "Check everything the workspace names and say what to do."),
+    "models": ("findback.cli.models:app", "List and fetch the models findback knows."),
+    "config": ("findback.cli.config:app", "Show the settings and where each came from."),
+}
+"""Every command: where it lives, and its line on the help page."""
+
+app = App(
+    name="findback",
+    help="When someone looks for something that is there, does search find it back?",
+    version=lambda: version("findback"),
+    help_format="plaintext",
+)
+for _name, (_target, _help) in COMMANDS.items():
+    app.command(_target, name=_name, help=_help)
+
+
+def main() -> None:
+    """Run the command line and exit with the status of what happened."""
+    try:
+        status = _run()
+    except KeyboardInterrupt:
+        print("\ninterrupted; what was finished is kept", file=sys.stderr)
+        status = 130
+    except BrokenPipeError:
+        # The reader of our output went away; writing to it again would fail once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 141
+    sys.exit(status)
+
+
+def _run() -> int:
+    from findback.cli.faults import exit_status_of  # noqa: PLC0415  (keeps --help quick)
+
+    try:
+        result = app(exit_on_error=False, print_error=False, result_action="return_value")
+    except Exception as error:  # noqa: BLE001  (the one place where every error becomes a sentence)
+        return exit_status_of(error)
+    return result if isinstance(result, int) else 0

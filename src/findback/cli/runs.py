@@ -1,0 +1,21 @@
+"""`findback runs`."""
+
+from findback.cli.shown import say, show, show_json, table
+from findback.steps.runs import RunsRequest, list_runs
+from findback.workspace import open_workspace
+
+
+def runs(*, remove: tuple[str, ...] = (), json: bool = False) -> None:
+    """List the runs that were kept.
+
+    Args:
+        remove: Ids of runs to remove.
+        json: Print JSON instead of a table.
+    """
+    found = list_runs(open_workspace(required=False), RunsRequest(remove=remove))
+    if json:
+        show_json(found)
+        return
+    rows = [(r.id, r.retriever, r.questions, r.failed, r.depth, f"{r.megabytes:.1f} MB") for r in found.runs]
+    show(table(("run", "retriever", "questions", "failed", "depth", "size"), rows))
+    say(f"{len(found.runs)} runs in {found.folder}")

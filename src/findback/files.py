@@ -1,0 +1,110 @@
+"""Files that are whole or not there: written under a temporary name beside the target, renamed once."""
+
+import hashlib
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, BinaryIO
+
+from findback.errors import StorageError
+
+TEMPORARY = ".findback-tmp-"
+"""Prefix of every temporary name; what a killed process leaves can be told by it."""
+
+PRIVATE_FILE = 0o600
+PRIVATE_FOLDER = 0o700
+
+
+@contextmanager
+def storage_errors(path: Path) -> Iterator[None]:
+    """Turn what the disk says into a StorageError that names the path.
+
+    Raises:
+        StorageError: If an OSError came out of the block.
+    """
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise StorageError(
+            f"cannot write {path}: {reason.lower()}",
+            hint="check that the folder exists and is yours to write",
+        ) from error
+
+
+@contextmanager
+def open_atomically(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
+    """Open a file for writing that replaces `path` only when the block ends well.
+
+    Raises:
+        StorageError: If the disk refuses; `path` keeps its old content.
+    """
+    temporary = path.with_name(f"{TEMPORARY}{secrets.token_hex(8)}")
+    with storage_errors(path):
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+        handle: IO[bytes] = os.fdopen(os.open(temporary, flags, PRIVATE_FILE if private else 0o666), "wb")
+        try:
+            with handle:
+                yield handle  # type: ignore[misc]
+                handle.flush()
+                os.fsync(handle.fileno())
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+
+
+def write_atomically(path: Path, content: str | bytes, *, private: bool = False) -> None:
+    """Write a whole file, or leave the old one as it was.
+
+    Raises:
+        StorageError: If the disk refuses.
+    """
+    with open_atomically(path, private=private) as handle:
+        handle.write(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def folder_atomically(path: Path, *, private: bool = False) -> Iterator[Path]:
+    """Give a temporary folder that becomes `path` when the block ends well; an older `path` goes.
+
+    Raises:
+        StorageError: If the disk refuses; `path` stays as it was.
+    """
+    temporary = path.with_name(f"{TEMPORARY}{secrets.token_hex(8)}")
+    with storage_errors(path):
+        temporary.mkdir(mode=PRIVATE_FOLDER if private else 0o777)
+        try:
+            yield temporary
+            if path.exists():
+                retired = path.with_name(f"{TEMPORARY}{secrets.token_hex(8)}")
+                path.rename(retired)
+                temporary.rename(path)
+                shutil.rmtree(retired)
+            else:
+                temporary.rename(path)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+
+
+def private_folder(path: Path) -> Path:
+    """Make a folder only its owner may enter, with its parents, and return it.
+
+    Raises:
+        StorageError: If the disk refuses.
+    """
+    with storage_errors(path):
+        path.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        if path.stat().st_uid == os.getuid() and path.stat().st_mode & 0o077:
+            path.chmod(PRIVATE_FOLDER)
+    return path
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes, in hexadecimal."""
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()

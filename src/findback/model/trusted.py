@@ -1,0 +1,13 @@
+"""What a workspace would run, load or send, and so must be agreed to once."""
+
+from typing import Literal, NamedTuple
+
+TrustedKind = Literal["command", "module", "host", "variable", "plug-in"]
+
+
+class Trusted(NamedTuple):
+    """One thing to agree to."""
+
+    kind: TrustedKind
+    text: str
+    """The command line, `module:function`, host or variable name, as it would be used."""

@@ -1,0 +1,316 @@
+"""Score retrievers on a set."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Literal
+
+from pydantic import NonNegativeInt, PositiveInt
+
+from findback.errors import DataError, UsageError
+from findback.evalset.runs import save_run
+from findback.measure.gap import measure_spread
+from findback.measure.metrics.name import describe_metric, parse_metric
+from findback.model.estimate import Estimate
+from findback.model.evaluation import Axis, Evaluation, RetrieverScores, ScoreGroup
+from findback.model.protocols import SILENT, Documents, Progress, Query, Retriever
+from findback.model.question import QuestionSet
+from findback.model.run import Run
+from findback.retrievers.asking import ask_all
+from findback.steps.gold import Labelled, label_columns
+from findback.steps.kept import keep, now
+from findback.steps.makeup import cluster_of, limits, make_up, subject_mix
+from findback.steps.misses import (
+    Presence,
+    ask_presence,
+    count_misses,
+    cover,
+    describe_misses,
+    find_misses,
+)
+from findback.steps.opening import SetRequest, closing, open_documents, open_questions, open_retrievers
+from findback.steps.scores import (
+    Scored,
+    can_abstain,
+    count_outside,
+    error_kinds,
+    measure_latency,
+    rank_counts,
+    score_run,
+)
+from findback.text.words import TOKENIZER_VERSION
+from findback.workspace import Workspace
+
+PASSAGE_METRICS = ("AnchorSuccess@10", "AnchorRecall@10")
+"""Added where gold has anchors and passages come back."""
+DEFAULT_CUTOFF = 10
+
+By = Literal["wording", "answer", "language"]
+
+
+class EvaluateRequest(SetRequest):
+    """Score retrievers on a set."""
+
+    retrievers: tuple[str, ...] = ()
+    """Names from findback.toml; all of them when empty."""
+    by: tuple[By, ...] = ()
+    """Also show the scores per wording, answer or language."""
+    metrics: tuple[str, ...] = ()
+    """Metrics as ir_measures writes them; those of findback.toml when empty."""
+    depth: PositiveInt | None = None
+    """Documents asked of each retriever; findback.toml's when left out."""
+    concurrency: PositiveInt = 4
+    """Searches under way at the same time."""
+    repeats: PositiveInt = 1
+    """How often each query is asked, for engines that do not answer alike twice."""
+    warm_up: NonNegativeInt = 3
+    """First searches whose latency is not counted."""
+    seed: NonNegativeInt | None = None
+    """Seed of resampling; findback.toml's when left out."""
+
+
+def evaluate(
+    workspace: Workspace,
+    request: EvaluateRequest,
+    *,
+    systems: Sequence[Retriever] = (),
+    questions: QuestionSet | None = None,
+    documents: Documents | None = None,
+    progress: Progress = SILENT,
+    ask: Callable[[str], bool] | None = None,
+) -> Evaluation:
+    """Run each retriever over a set and score it.
+
+    Args:
+        workspace: Where settings and documents are.
+        request: What to score.
+        systems: Retrievers already built, instead of those of findback.toml.
+        questions: Questions already read, instead of the set the request names.
+        documents: Documents already read, instead of the workspace's.
+        progress: Shows how far it has come.
+        ask: Asks a person to trust what the workspace names; None where nobody is there.
+
+    Returns:
+        One scored run per retriever, in the order asked. A retriever that failed on a query has bounds
+        instead of means.
+
+    Raises:
+        MissingError: If there is no set, or a retriever is not there.
+        UntrustedError: If findback.toml names code or secrets nobody agreed to.
+        DataError: If the set or the documents cannot be read, or no question has usable gold.
+    """
+    chosen = workspace.settings.measures
+    metrics = tuple(str(parse_metric(name)) for name in request.metrics or chosen.metrics)
+    primary = str(parse_metric(chosen.primary))
+    corpus = documents if documents is not None else open_documents(workspace, progress=progress)
+    asked = questions if questions is not None else open_questions(workspace, request, corpus)
+    labelled = label_columns(asked.questions, corpus)
+    refuse_unscorable(asked, labelled)
+    seed = chosen.seed if request.seed is None else request.seed
+    wanted = metrics if primary in metrics else (*metrics, primary)
+    if any(judgement.anchor for question in labelled.questions for judgement in question.gold):
+        wanted = (*wanted, *(name for name in PASSAGE_METRICS if name not in wanted))
+    plan = Plan(labelled, wanted, primary, request, chosen.depth if request.depth is None else request.depth, seed)
+    built = systems or open_retrievers(workspace, request.retrievers, corpus, progress=progress, ask=ask)
+    made = now()
+    outcomes = asyncio.run(search_all(built, plan, corpus, progress))
+    scored = [score_run(run, labelled, wanted, seed=seed) for run, _ in outcomes]
+    kept = [store(workspace, run, made) for run, _ in outcomes]
+    result = Evaluation(
+        made=made,
+        findback=version("findback"),
+        workspace=workspace.settings.name,
+        corpus=corpus.name if corpus is not None else None,
+        corpus_digest=corpus.digest if corpus is not None else None,
+        documents=len(corpus) if corpus is not None else None,
+        set=make_up(asked),
+        subjects=subject_mix(asked, corpus, seed=seed) if corpus is not None else None,
+        primary=primary,
+        metrics=wanted,
+        depth=plan.depth,
+        seed=seed,
+        tokenizer=TOKENIZER_VERSION,
+        retrievers=tuple(
+            describe(one, presence, plan, corpus, run_id)
+            for one, (_, presence), run_id in zip(scored, outcomes, kept, strict=True)
+        ),
+        spread=spread_of(scored, primary),
+        legend=tuple(describe_metric(name) for name in wanted),
+        limits=limits(make_up(asked), retrievers={r.name: r.kind for r in built}, today=made.date()),
+    )
+    if workspace.file is not None:
+        keep(workspace, result)
+    return result
+
+
+class Plan:
+    """What one evaluation asks of every retriever."""
+
+    def __init__(
+        self,
+        labelled: Labelled,
+        metrics: tuple[str, ...],
+        primary: str,
+        request: EvaluateRequest,
+        depth: int,
+        seed: int,
+    ) -> None:
+        self.labelled = labelled
+        self.metrics = metrics
+        self.primary = primary
+        self.request = request
+        self.depth = depth
+        self.seed = seed
+        self.cutoff = parse_metric(primary).cutoff or DEFAULT_CUTOFF
+        self.queries = [(q.id, Query(q.query, q.context)) for q in labelled.questions]
+        self.golds = tuple(dict.fromkeys(judgement.doc for q in labelled.questions for judgement in q.gold))
+
+
+def refuse_unscorable(questions: QuestionSet, labelled: Labelled) -> None:
+    """Stop where no score could mean anything.
+
+    Raises:
+        DataError: If there are no questions, no labels, or no gold that is a document of the corpus.
+    """
+    if not questions.questions:
+        raise DataError(f"{questions.name} holds no question")
+    if not labelled.questions:
+        raise DataError(
+            f"none of the {len(questions.questions)} questions of {questions.name} has a label to score against",
+            hint="findback label quick makes one; or name the gold column: --columns.gold COLUMN",
+        )
+    with_gold = [question for question in labelled.questions if question.gold or question.unresolved]
+    if with_gold and not any(question.gold for question in with_gold):
+        raise DataError(
+            f"no gold of {questions.name} is a document of this corpus, so every score would be 0",
+            hint=" ".join(questions.notes[-3:]) or "check that set and documents belong together",
+        )
+
+
+async def search_all(
+    systems: Sequence[Retriever], plan: Plan, documents: Documents | None, progress: Progress
+) -> list[tuple[Run, Presence]]:
+    """Return each retriever's run, and which gold documents it holds."""
+    outcomes = []
+    async with closing(systems):
+        for retriever in systems:
+            run = await ask_all(
+                retriever,
+                plan.queries,
+                depth=plan.depth,
+                concurrency=plan.request.concurrency,
+                repeats=plan.request.repeats,
+                warm_up=plan.request.warm_up,
+                progress=progress,
+            )
+            presence = await ask_presence(retriever, plan.golds, documents, concurrency=plan.request.concurrency)
+            outcomes.append((run, presence))
+    return outcomes
+
+
+def store(workspace: Workspace, run: Run, made: datetime) -> str | None:
+    """Keep a run in the private folder and return its id; None without a workspace of its own."""
+    if workspace.file is None:
+        return None
+    name = "".join(letter if letter.isalnum() else "-" for letter in run.name)[:60]
+    run_id = f"{made.astimezone(UTC):%Y%m%dT%H%M%SZ}-{name}"
+    save_run(run, workspace.private_part("runs") / run_id)
+    return run_id
+
+
+def describe(
+    scored: Scored, presence: Presence, plan: Plan, documents: Documents | None, run_id: str | None
+) -> RetrieverScores:
+    """Return everything about one scored retriever."""
+    run = scored.run
+    misses = find_misses(scored, presence, cutoff=plan.cutoff)
+    return RetrieverScores(
+        name=run.name,
+        kind=run.kind,
+        run=run_id,
+        config_digest=run.config_digest or "",
+        groups=tuple(groups_of(scored, presence, plan.request.by)),
+        ranks=rank_counts(scored),
+        misses=count_misses(misses),
+        miss_examples=describe_misses(scored, misses, presence, documents),
+        coverage=cover(presence),
+        abstention=can_abstain(scored),
+        latency=measure_latency(run, concurrency=plan.request.concurrency),
+        errors=error_kinds(run),
+        failed=int(scored.scores.failed.sum()),
+        missing=int(scored.scores.missing.sum()),
+        not_applicable=int(scored.scores.skipped.sum()),
+        outside_corpus=count_outside(run, Known(documents)) if documents is not None else 0,
+        tied_golds=scored.scores.tied_share if run.order == "score" else None,
+        unstable=None,
+    )
+
+
+class Known:
+    """The ids of a corpus, as a container."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+
+    def __contains__(self, document: object) -> bool:
+        return isinstance(document, str) and self._documents.get(document) is not None
+
+
+def groups_of(scored: Scored, presence: Presence, by: Sequence[By]) -> list[ScoreGroup]:
+    """Return the scores of all questions, and of the groups that must or should be seen apart."""
+    questions = scored.labelled.questions
+    everything = range(len(questions))
+    groups = [scored.group("all", "all", everything)]
+    axes: tuple[tuple[Axis, bool], ...] = (
+        ("origin", True),
+        ("stratum", True),
+        *((axis, False) for axis in dict.fromkeys(by)),
+    )
+    for axis, only_when_mixed in axes:
+        rows: dict[str, list[int]] = defaultdict(list)
+        for row in everything:
+            value = getattr(questions[row], axis)
+            rows["unknown" if value is None else value].append(row)
+        if only_when_mixed and len(rows) < 2:
+            continue
+        rows.pop("no-answer", None)
+        groups.extend(scored.group(axis, value, rows[value]) for value in sorted(rows))
+    held = [
+        row for row in everything if questions[row].gold and any(presence.get(j.doc) for j in questions[row].gold)
+    ]
+    answerable = int(scored.scores.answerable.sum())
+    if held and len(held) < answerable and not any(there is None for there in presence.values()):
+        groups.append(scored.group("indexed", "gold in the index", held))
+    return groups
+
+
+def spread_of(scored: Sequence[Scored], primary: str) -> Estimate | None:
+    """Return best minus worst retriever on the primary metric; None with fewer than two or with errors."""
+    if len(scored) < 2 or any(one.scores.failed.any() for one in scored):
+        return None
+    columns = [one.values(primary).tolist() for one in scored]
+    clusters = [cluster_of(question) for question in scored[0].labelled.questions]
+    return spread_estimate(columns, clusters, seed=scored[0].seed)
+
+
+def spread_estimate(
+    columns: Sequence[Sequence[float]], clusters: Sequence[str], *, seed: int
+) -> Estimate:
+    """Return how far the best and the worst of several retrievers are apart, as an estimate."""
+    rows = [list(row) for row in zip(*columns, strict=True)]
+    spread = measure_spread(rows, clusters, seed=seed)
+    return Estimate(
+        value=spread.value,
+        low=spread.low,
+        high=spread.high,
+        level=spread.level,
+        n=spread.n,
+        clusters=spread.clusters,
+        method="none" if spread.low is None else "bca",
+        seed=spread.seed,
+        reason=spread.reason,
+    )
+
+

@@ -1,0 +1,29 @@
+"""The part of a document that fits a query best, short enough for a report."""
+
+from findback.text.sentences import find_sentences
+from findback.text.stems import stem
+from findback.text.words import words
+
+LONGEST = 280
+"""Characters of an extract."""
+LOOKED_AT = 50_000
+"""Characters of a document that are looked at."""
+
+
+def extract_matching(text: str, query: str, language: str | None) -> str:
+    """Return the sentence with most of the query's words and what follows it, clipped; the start without any."""
+    looked = text[:LOOKED_AT]
+    wanted = {stem(word, language) for word in words(query)}
+    spans = find_sentences(looked)
+    if not spans:
+        return looked[:LONGEST].strip()
+
+    def shared(position: int) -> int:
+        start, end = spans[position]
+        return len(wanted & {stem(word, language) for word in words(looked[start:end])})
+
+    best = max(range(len(spans)), key=lambda position: (shared(position), -position))
+    begin = spans[best][0] if shared(best) else 0
+    piece = looked[begin : begin + LONGEST]
+    clipped = piece if begin + LONGEST >= len(looked) else piece.rsplit(" ", 1)[0] + " …"
+    return " ".join(clipped.split())

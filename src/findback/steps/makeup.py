@@ -1,0 +1,127 @@
+"""What a set is made of, and what follows from it for whoever reads the scores."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import date
+
+from findback.measure.coverage import compare_mix
+from findback.model.evaluation import Count, SetMakeUp, SubjectMix
+from findback.model.protocols import Documents
+from findback.model.question import Question, QuestionSet
+
+FEW_CLUSTERS = 50
+"""Below this many clusters a report says how little can be told."""
+
+
+def make_up(questions: QuestionSet) -> SetMakeUp:
+    """Return the counts of a set: by origin, stratum, wording, answer and language."""
+    asked = questions.questions
+    return SetMakeUp(
+        name=questions.name,
+        heading=questions.heading,
+        questions=len(asked),
+        answerable=sum(1 for question in asked if question.gold),
+        clusters=len({cluster_of(question) for question in asked}),
+        golds=len({judgement.doc for question in asked for judgement in question.gold}),
+        unlabelled=sum(1 for question in asked if question.judged is None and not question.gold_texts),
+        unresolved=sum(1 for question in asked if question.unresolved),
+        by={
+            "origin": counts(question.origin for question in asked),
+            "stratum": counts(question.stratum for question in asked),
+            "wording": counts(question.wording for question in asked),
+            "answer": counts(question.answer for question in asked),
+            "language": counts(question.language for question in asked),
+        },
+        notes=questions.notes,
+    )
+
+
+def cluster_of(question: Question) -> str:
+    """Return the cluster a question counts in; its own when none is known."""
+    return question.cluster or question.id
+
+
+def counts(values: Iterable[str | None]) -> tuple[Count, ...]:
+    """Return how often each value occurs, the most frequent first; None is `unknown`."""
+    found = Counter("unknown" if value is None else value for value in values)
+    return tuple(
+        Count(name=name, count=count) for name, count in sorted(found.items(), key=lambda i: (-i[1], i[0]))
+    )
+
+
+def subject_mix(questions: QuestionSet, documents: Documents, *, seed: int) -> SubjectMix | None:
+    """Return the subjects of the gold beside those of the index; None when documents have no subjects."""
+    index = Counter(document.subject for document in documents if document.subject)
+    if len(index) < 2:
+        return None
+    golds = {judgement.doc for question in questions.questions for judgement in question.gold}
+    found = (documents.get(gold) for gold in sorted(golds))
+    exam = Counter(document.subject for document in found if document is not None and document.subject)
+    subjects = tuple(name for name, _ in sorted(index.items(), key=lambda item: (-item[1], item[0])))
+    mix = compare_mix([exam[name] for name in subjects], [index[name] for name in subjects], seed=seed)
+    return SubjectMix(
+        subjects=subjects,
+        exam=tuple(exam[name] for name in subjects),
+        index=tuple(index[name] for name in subjects),
+        distance=mix.distance,
+        expected=mix.expected,
+    )
+
+
+def limits(made_of: SetMakeUp, *, retrievers: Mapping[str, str], today: date) -> tuple[str, ...]:
+    """Return the sentences of "What this does not tell you", each one derived from the set.
+
+    Args:
+        made_of: The set's make-up.
+        retrievers: Kind by name of the systems scored.
+        today: The date the report carries.
+    """
+    by = {axis: {count.name: count.count for count in found} for axis, found in made_of.by.items()}
+    said = [
+        "Whether an answer built on these results is right: this tests finding documents, not what a reader or a"
+        " model makes of them."
+    ]
+    if made_of.heading.startswith("unreleased"):
+        said.append(
+            "How much to trust the labels: this set was never reviewed and released, so its gold stands as it was found."
+        )
+    if made_of.clusters < FEW_CLUSTERS:
+        said.append(
+            f"Small differences: {made_of.clusters} independent questions leave wide intervals; read which side of"
+            " chance a figure is on, not its decimals."
+        )
+    failures = by["stratum"].get("failure", 0)
+    if failures and not by["stratum"].get("control"):
+        said.append(
+            "How often people succeed: every case was chosen because a search failed, so levels lie below everyday use."
+        )
+    elif by["stratum"].get("unknown", 0) == made_of.questions:
+        said.append(
+            "How the questions were chosen: the set does not say, so a system they were collected from may look worse"
+            " (or better) than it is."
+        )
+    if by["origin"].get("generated"):
+        said.append(
+            f"What people type: {by['origin']['generated']} questions were written by a model looking at the answer;"
+            " their scores stand apart."
+        )
+    if not by["answer"].get("no-answer"):
+        said.append("Whether a system can say that nothing fits: the set has no case without a good answer.")
+    missing = [name for name in ("vague", "symptom-first", "wrong-name") if not by["wording"].get(name)]
+    if missing and by["wording"].get("unknown", 0) < made_of.questions:
+        said.append(f"How {', '.join(missing)} questions fare: the set has none.")
+    elif missing:
+        said.append("How different kinds of wording fare: the set does not say how its questions are worded.")
+    languages = [name for name in by["language"] if name != "unknown"]
+    if len(languages) == 1:
+        said.append(f"Other languages than {languages[0]}: every question is in it.")
+    if made_of.unresolved:
+        said.append(
+            f"{made_of.unresolved} questions whose gold is no document of this corpus: they are left out of every mean."
+        )
+    if len(retrievers) == 1:
+        said.append("Whether another system would do better: only one was scored.")
+    said.append(
+        f"What the index holds after {today.isoformat()}: documents and names change, and a set goes stale with them."
+    )
+    return tuple(said)

@@ -1,0 +1,66 @@
+"""List the runs that were kept, and remove some."""
+
+import shutil
+from pathlib import Path
+
+from findback.errors import MissingError
+from findback.evalset.runs import read_run_summary
+from findback.files import storage_errors
+from findback.model.record import Record, Request
+from findback.workspace import Workspace
+
+
+class RunsRequest(Request):
+    """List the runs that were kept."""
+
+    remove: tuple[str, ...] = ()
+    """Ids of runs to remove."""
+
+
+class KeptRun(Record):
+    """One stored run."""
+
+    id: str
+    retriever: str
+    questions: int
+    failed: int
+    depth: int | None
+    created: str | None
+    megabytes: float
+
+
+class Runs(Record):
+    """The stored runs, newest first."""
+
+    folder: str
+    runs: tuple[KeptRun, ...]
+
+
+def list_runs(workspace: Workspace, request: RunsRequest) -> Runs:
+    """Return the stored runs after removing those named.
+
+    Raises:
+        MissingError: If a run to remove is not there.
+        StorageError: If it cannot be removed.
+    """
+    folder = workspace.private / "runs"
+    there = {path.name: path for path in folder.iterdir() if not path.name.startswith(".")} if folder.is_dir() else {}
+    for name in request.remove:
+        if name not in there:
+            raise MissingError(f"there is no run {name}", hint="findback runs lists them")
+        with storage_errors(there[name]):
+            _remove(there.pop(name))
+    return Runs(folder=str(folder), runs=tuple(_summary(there[name]) for name in sorted(there, reverse=True)))
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+
+
+def _summary(path: Path) -> KeptRun:
+    summary = read_run_summary(path)
+    size = sum(file.stat().st_size for file in path.rglob("*")) if path.is_dir() else path.stat().st_size
+    return KeptRun(id=path.name, megabytes=size / 1e6, **summary)

@@ -1,0 +1,254 @@
+"""A workspace: findback.toml, where its values came from, and where things live."""
+
+import hashlib
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+from urllib.parse import urlsplit, urlunsplit
+
+from pydantic import ValidationError
+
+from findback.errors import Fault, MissingError, SettingsError
+from findback.files import private_folder
+from findback.model.settings import Settings
+
+FILE_NAME = "findback.toml"
+ENVIRONMENT_PREFIX = "FINDBACK_"
+RESERVED = frozenset({"FINDBACK_TRUST", "FINDBACK_DATA", "FINDBACK_MODELS", "FINDBACK_KEY"})
+"""Environment variables that are not settings."""
+
+
+class Place(NamedTuple):
+    """A part of the private folder: what lies there and how it goes away."""
+
+    content: str
+    erased: str
+
+
+PLACES = {
+    "runs": Place(
+        "results per question: document ids, scores, passages, latencies", "findback runs --remove"
+    ),
+    "evaluations": Place("scores with queries and titles of misses, as the report shows them", "by hand"),
+    "snapshots": Place("ids and text digests of the corpus", "by hand; made again when missing"),
+    "passages": Place("texts of the corpus, cut by the chunker", "by hand; made again when missing"),
+    "indexes": Place("search indexes of the embedded retrievers", "by hand; made again when missing"),
+    "vectors": Place("vectors of passages, by text digest", "by hand; made again when missing"),
+    "tmp": Place("temporary files of findback and its children", "emptied when a command ends"),
+}
+"""Everything findback keeps privately, each in its folder of mode 0700 with files of mode 0600."""
+
+Origin = Literal["default", "file", "environment", "argument"]
+Tree = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A folder with a findback.toml, or a folder treated as one."""
+
+    root: Path
+    """Folder of findback.toml, absolute."""
+    settings: Settings
+    origins: Mapping[str, Origin]
+    """Where each value that is not a default came from, by dotted name."""
+    file: Path | None
+    """The findback.toml itself; None when there is none."""
+    environment: Mapping[str, str]
+    """Environment variables, for secrets named in settings."""
+
+    @cached_property
+    def id(self) -> str:
+        """Return a name for this workspace on this machine, made from its place."""
+        digest = hashlib.sha256(str(self.root).encode()).hexdigest()[:12]
+        slug = re.sub(r"[^a-z0-9]+", "-", self.root.name.lower())[:40].strip("-")
+        return f"{slug or 'workspace'}-{digest}"
+
+    @property
+    def private(self) -> Path:
+        """Return the private folder's path, whether or not it exists yet."""
+        if self.settings.private:
+            return (self.root / Path(self.settings.private).expanduser()).absolute()
+        return state_home(self.environment) / self.id
+
+    def private_part(self, name: str) -> Path:
+        """Return one of `PLACES` inside the private folder, made with mode 0700 if it is not there.
+
+        Raises:
+            StorageError: If the disk refuses.
+        """
+        if name not in PLACES:
+            raise ValueError(f"{name} is no private place")
+        private_folder(self.private)
+        return private_folder(self.private / name)
+
+    @property
+    def evalset(self) -> Path:
+        """Return the folder of the published set."""
+        return self.root / self.settings.evalset
+
+    def path(self, named: str) -> Path:
+        """Return a path as findback.toml means it: relative to its own folder."""
+        return self.root / Path(named).expanduser()
+
+
+def state_home(environment: Mapping[str, str]) -> Path:
+    """Return the folder under which findback keeps private things of every workspace."""
+    base = environment.get("XDG_STATE_HOME", "")
+    home = Path(environment.get("HOME") or Path.home())
+    return (Path(base) if os.path.isabs(base) else home / ".local" / "state") / "findback"
+
+
+def open_workspace(
+    start: Path | None = None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    arguments: Mapping[str, Any] | None = None,
+    required: bool = True,
+) -> Workspace:
+    """Find findback.toml in `start` or above and read it.
+
+    Args:
+        start: Where to look first; the current folder when None.
+        environment: Variables; the process' own when None.
+        arguments: Values by dotted name that win over file and environment.
+        required: Whether a missing file is an error; otherwise `start` itself is the workspace.
+
+    Raises:
+        MissingError: If there is no findback.toml and one is required.
+        SettingsError: If a value makes no sense; all faults at once.
+    """
+    variables = MappingProxyType(dict(os.environ if environment is None else environment))
+    folder = (start or Path.cwd()).absolute()
+    file = find_file(folder)
+    if file is None and required:
+        raise MissingError(
+            f"no {FILE_NAME} in {folder} or above it",
+            hint="findback init writes one; or go to the right folder",
+        )
+    tree = read_toml(file) if file else {}
+    origins: dict[str, Origin] = dict.fromkeys(_leaves(tree), "file")
+    layers: tuple[tuple[Origin, Mapping[str, Any]], ...] = (
+        ("environment", _from_environment(variables)),
+        ("argument", arguments or {}),
+    )
+    for origin, values in layers:
+        for name, value in values.items():
+            _put(tree, name, value, origin)
+            origins[name] = origin
+    try:
+        settings = Settings.model_validate(tree)
+    except ValidationError as error:
+        raise SettingsError(explain(error, str(file or FILE_NAME), origins)) from None
+    return Workspace(
+        root=file.parent if file else folder,
+        settings=settings,
+        origins=MappingProxyType(origins),
+        file=file,
+        environment=variables,
+    )
+
+
+def find_file(folder: Path) -> Path | None:
+    """Return the findback.toml of a folder or of the nearest folder above, or None."""
+    for candidate in (folder, *folder.parents):
+        file = candidate / FILE_NAME
+        if file.is_file():
+            return file
+        if (candidate / ".git").exists():
+            return None
+    return None
+
+
+def read_toml(file: Path) -> Tree:
+    """Return the tables of a TOML file.
+
+    Raises:
+        SettingsError: If it cannot be read; names file and line.
+    """
+    try:
+        return tomllib.loads(file.read_text("utf-8-sig"))
+    except OSError as error:
+        raise SettingsError(f"cannot read {file}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{file}: not UTF-8 at byte {error.start}", hint="save it as UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(
+            f"{file}: {error}", hint="see docs/settings.md for the shape of each table"
+        ) from None
+
+
+def explain(error: ValidationError, where: str, origins: Mapping[str, Origin] | None = None) -> str:
+    """Return a validation error in sentences, one setting a line, without the values."""
+    lines = []
+    for fault in error.errors(include_url=False, include_input=False, include_context=False):
+        name = ".".join(str(part) for part in fault["loc"])
+        origin = (origins or {}).get(name, "file")
+        place = where if origin == "file" else f"the {origin}"
+        message = "unknown setting" if fault["type"] == "extra_forbidden" else fault["msg"]
+        lines.append(str(Fault(place, None, f"{name}: {message[:1].lower()}{message[1:]}")))
+    return "\n".join(lines)
+
+
+def without_credentials(value: str) -> str:
+    """Return an address without user, password and query values; anything else unchanged."""
+    if "://" not in value:
+        return value
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        return "(an address that cannot be read)"
+    host = parts.netloc.rpartition("@")[2]
+    kept = f"***@{host}" if "@" in parts.netloc else host
+    return urlunsplit((parts.scheme, kept, parts.path, "***" if parts.query else "", ""))
+
+
+def flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return the leaves of nested tables by dotted name."""
+    flat: dict[str, Any] = {}
+    for key, value in tree.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, Mapping) and value:
+            flat.update(flatten(value, f"{name}."))
+        else:
+            flat[name] = value
+    return flat
+
+
+def _leaves(tree: Tree) -> list[str]:
+    return list(flatten(tree))
+
+
+def _put(tree: Tree, name: str, value: Any, origin: Origin) -> None:
+    *tables, last = name.split(".")
+    place = tree
+    for table in tables:
+        place = place.setdefault(table, {})
+        if not isinstance(place, dict):
+            raise SettingsError(f"the {origin} sets {name}, but {table} is not a table")
+    place[last] = value
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    """Return settings given as FINDBACK_TABLE__KEY; a value is TOML where it reads as TOML, else text."""
+    top = set(Settings.model_fields)
+    found: dict[str, Any] = {}
+    for variable, text in environment.items():
+        if not variable.startswith(ENVIRONMENT_PREFIX) or variable in RESERVED:
+            continue
+        name = variable.removeprefix(ENVIRONMENT_PREFIX).lower().replace("__", ".")
+        if name.partition(".")[0] not in top:
+            raise SettingsError(
+                f"the environment variable {variable} names no setting",
+                hint="settings are FINDBACK_TABLE__KEY, for example FINDBACK_MEASURES__DEPTH=50",
+            )
+        try:
+            found[name] = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            found[name] = text
+    return found

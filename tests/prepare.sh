@@ -1,0 +1,10 @@
+#!/bin/sh
+# What the tests need beyond Python packages: a browser from Debian, and the small embedder.
+set -eu
+if ! command -v chromium >/dev/null 2>&1 && command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
+  echo "installing chromium and fonts from Debian"
+  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+    chromium fonts-dejavu-core fonts-noto-cjk fonts-noto-color-emoji; } >/dev/null 2>&1 \
+    || echo "chromium could not be installed: browser tests will be skipped by name"
+fi
+.venv/bin/findback models pull minilm-l6 >/dev/null || echo "the embedder could not be pulled: its tests will be skipped by name"
