@@ -104,6 +104,12 @@ def state_home(environment: Mapping[str, str]) -> Path:
     return (Path(base) if os.path.isabs(base) else home / ".local" / "state") / "findback"
 
 
+def models_home(environment: Mapping[str, str]) -> Path:
+    """Return the folder of pulled models; every workspace of a user shares it."""
+    named = environment.get("FINDBACK_MODELS")
+    return Path(named) if named else state_home(environment) / "models"
+
+
 def open_workspace(
     start: Path | None = None,
     *,

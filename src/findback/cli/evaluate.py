@@ -8,7 +8,7 @@ from cyclopts import Parameter
 from findback.cli.asking import ask_for_trust
 from findback.cli.progress import Bars
 from findback.cli.shown import deliver
-from findback.reporting.render import EVALUATION
+from findback.reporting.render import evaluation_terminal
 from findback.steps.evaluate import EvaluateRequest
 from findback.steps.evaluate import evaluate as score
 from findback.workspace import open_workspace
@@ -33,4 +33,4 @@ def evaluate(
         asked = asked.model_copy(update={"retrievers": names})
     with Bars() as bars:
         result = score(open_workspace(required=False), asked, progress=bars, ask=ask_for_trust)
-    deliver(result, EVALUATION, output=output, json=json)
+    deliver(result, evaluation_terminal(asked.by), output=output, json=json)

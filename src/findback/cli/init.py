@@ -11,9 +11,7 @@ from findback.steps.init import InitRequest, guess_corpus
 from findback.steps.init import init as write
 
 
-def init(
-    folder: Path = Path(), *, request: Annotated[InitRequest | None, Parameter(name="*")] = None
-) -> None:
+def init(folder: Path = Path(), *, request: Annotated[InitRequest | None, Parameter(name="*")] = None) -> None:
     """Write a findback.toml for this folder.
 
     Args:

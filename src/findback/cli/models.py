@@ -23,7 +23,7 @@ def list_(*, json: bool = False) -> None:
     if json:
         show_json(found)
         return
-    rows = [(m.name, m.role, m.state, f"{m.megabytes:.0f} MB", m.licence) for m in found.models]
+    rows = [(m.name, m.what, m.state, f"{m.megabytes:.0f} MB", m.licence) for m in found.models]
     show(table(("model", "for", "state", "size", "licence"), rows))
     say(f"folder: {found.folder}")
 

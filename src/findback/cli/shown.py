@@ -11,6 +11,7 @@ from rich.table import Table
 from findback.errors import UsageError
 from findback.files import write_atomically
 from findback.model.record import Record
+from findback.reporting.render import Renderer
 from findback.text.safe import escape_terminal
 
 
@@ -56,9 +57,7 @@ def deliver(result: Record, renderer: Renderer, *, output: Path | None, json: bo
         write = renderer.by_suffix.get(output.suffix.lower())
         if write is None:
             known = ", ".join(sorted(renderer.by_suffix))
-            raise UsageError(
-                f"cannot tell the format of {output.name}", hint=f"let it end in one of: {known}"
-            )
+            raise UsageError(f"cannot tell the format of {output.name}", hint=f"let it end in one of: {known}")
         write_atomically(output, write(result))
         say(f"wrote {output}")
     if json:

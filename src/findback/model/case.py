@@ -22,8 +22,8 @@ WORDINGS = ("plain", "vague", "symptom-first", "wrong-name")
 Text = Annotated[str, StringConstraints(min_length=1, max_length=100_000)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 DocumentId = Annotated[str, StringConstraints(min_length=1, max_length=4_000)]
-CaseId = Annotated[str, StringConstraints(pattern=r"\Ac[a-z0-9]{10}\Z")]
-Month = Annotated[str, StringConstraints(pattern=r"\A\d{4}-(0[1-9]|1[0-2])\Z")]
+CaseId = Annotated[str, StringConstraints(pattern=r"^c[a-z0-9]{10}$")]
+Month = Annotated[str, StringConstraints(pattern=r"^\d{4}-(0[1-9]|1[0-2])$")]
 
 
 class Judgement(Record):
@@ -79,7 +79,7 @@ class Case(Record):
     """`c` and ten random characters, never derived from text, kept for life."""
     query: Text
     """The asker's own words; redaction is the only edit they ever get."""
-    language: Annotated[str, StringConstraints(pattern=r"\A[a-z]{2,3}\Z")]
+    language: Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}$")]
     context: Context | None = None
     wording: Name
     judged: tuple[Judgement, ...] = ()

@@ -4,7 +4,7 @@ from typing import Literal
 
 from findback.model.record import Record
 
-IntervalMethod = Literal["clopper-pearson", "t", "bca", "gold-clustered", "none"]
+IntervalMethod = Literal["clopper-pearson", "t", "bca", "bootstrap", "gold-clustered", "none"]
 
 
 class Estimate(Record):

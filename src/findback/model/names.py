@@ -117,7 +117,10 @@ class Names:
         begins = self.starts[codes]
         lengths = self.starts[codes + 1] - begins
         columns = np.arange(width)
-        rows = self.letters[np.minimum(begins[:, None] + columns, max(0, len(self.letters) - 1))] \
-            if len(self.letters) else np.zeros((len(codes), width), dtype=np.uint8)
+        rows = (
+            self.letters[np.minimum(begins[:, None] + columns, max(0, len(self.letters) - 1))]
+            if len(self.letters)
+            else np.zeros((len(codes), width), dtype=np.uint8)
+        )
         rows[columns >= lengths[:, None]] = 0
         return np.ascontiguousarray(rows).view(f"S{width}")[:, 0], lengths

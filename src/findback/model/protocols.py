@@ -21,10 +21,14 @@ class Query(NamedTuple):
 class Documents(Protocol):
     """A corpus that has been read."""
 
-    name: str
-    """How reports call it."""
-    digest: str
-    """Digest over ids and texts."""
+    @property
+    def name(self) -> str:
+        """How reports call it."""
+        ...
+    @property
+    def digest(self) -> str:
+        """Digest over ids and texts."""
+        ...
 
     def __len__(self) -> int:
         """Return how many documents there are."""
@@ -46,8 +50,10 @@ class Documents(Protocol):
 class Passages(Protocol):
     """The passages of a corpus under one chunker's settings."""
 
-    digest: str
-    """Digest over the corpus snapshot and the chunker's settings."""
+    @property
+    def digest(self) -> str:
+        """Digest over the corpus snapshot and the chunker's settings."""
+        ...
 
     def __len__(self) -> int:
         """Return how many passages there are."""
@@ -66,16 +72,26 @@ class Passages(Protocol):
 class Retriever(Protocol):
     """A configured system under test."""
 
-    name: str
-    """Its name in findback.toml, or the one a caller gave."""
-    kind: str
-    """The registry's name for what it is."""
-    score_direction: ScoreDirection | None
-    """Which scores are better; None when it gives none, or none that can be compared."""
-    honours: frozenset[str]
-    """Fields of `Context` it can honour."""
-    egress: Literal["local", "internal", "external"]
-    """Where a query goes."""
+    @property
+    def name(self) -> str:
+        """Its name in findback.toml, or the one a caller gave."""
+        ...
+    @property
+    def kind(self) -> str:
+        """The registry's name for what it is."""
+        ...
+    @property
+    def score_direction(self) -> ScoreDirection | None:
+        """Which scores are better; None when it gives none, or none that can be compared."""
+        ...
+    @property
+    def honours(self) -> frozenset[str]:
+        """Fields of `Context` it can honour."""
+        ...
+    @property
+    def egress(self) -> Literal["local", "internal", "external"]:
+        """Where a query goes."""
+        ...
 
     def settings(self) -> Mapping[str, object]:
         """Return the settings that change results, without secrets, for the config digest."""
@@ -101,8 +117,10 @@ class Retriever(Protocol):
 class Redactor(Protocol):
     """Finds and replaces what must not be shown or written."""
 
-    version: str
-    """Version of the rules."""
+    @property
+    def version(self) -> str:
+        """Version of the rules."""
+        ...
 
     def redact(self, text: str) -> "Redacted":
         """Return the text with placeholders, and what they replaced by type."""

@@ -1,7 +1,7 @@
 """A run: what one retriever returned for the questions of a set, in columns."""
 
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ Direction = Literal["higher", "lower"]
 Order = Literal["given", "score"]
 
 OK, FAILED, SKIPPED = 0, 1, 2
-"""How a query ended: answered, with an error, or not asked because the retriever cannot honour its context."""
+"""How a query ended: answered, with an error, or not asked as the retriever cannot honour its context."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -97,7 +97,9 @@ class Run:
         score = None if self.scores is None or np.isnan(self.scores[row]) else float(self.scores[row])
         number = -1 if self.passage is None else int(self.passage[row])
         span = None if self.spans is None or self.spans[row, 0] < 0 else Span(*map(int, self.spans[row]))
-        return Hit(self.documents[int(self.codes[row])], score, None if number < 0 else self.passages[number], span)
+        return Hit(
+            self.documents[int(self.codes[row])], score, None if number < 0 else self.passages[number], span
+        )
 
 
 class RunBuilder:
@@ -128,7 +130,7 @@ class RunBuilder:
         self._flags: list[tuple[bool, bool]] = []
         self._distinct = True
 
-    def add(self, query: str, answer: Answer, *, latency: float | None = None) -> Self:
+    def add(self, query: str, answer: Answer, *, latency: float | None = None) -> None:
         """Add what a search gave; a score that is not finite counts as none."""
         seen = len(self._codes)
         for hit in answer.hits:
@@ -140,19 +142,19 @@ class RunBuilder:
             )
             self._spans.append((-1, -1) if hit.span is None else (hit.span.start, hit.span.end))
         self._distinct &= len(set(self._codes[seen:])) == len(answer.hits)
-        return self._close(query, OK, None, latency, (answer.abstained, answer.exhausted))
+        self._close(query, OK, None, latency, (answer.abstained, answer.exhausted))
 
-    def fail(self, query: str, error: str, *, latency: float | None = None) -> Self:
+    def fail(self, query: str, error: str, *, latency: float | None = None) -> None:
         """Add a query that ended in an error; `error` names its class, without query text."""
-        return self._close(query, FAILED, error, latency, (False, False))
+        self._close(query, FAILED, error, latency, (False, False))
 
-    def skip(self, query: str, reason: str) -> Self:
+    def skip(self, query: str, reason: str) -> None:
         """Add a query the retriever was not asked, because it cannot honour its context."""
-        return self._close(query, SKIPPED, reason, None, (False, False))
+        self._close(query, SKIPPED, reason, None, (False, False))
 
     def _close(
         self, query: str, ended: int, reason: str | None, latency: float | None, flags: tuple[bool, bool]
-    ) -> Self:
+    ) -> None:
         if query in self._queries:
             raise UsageError(f"question {query!r} was answered twice in the run {self._name}")
         self._queries[query] = len(self._queries)
@@ -161,7 +163,6 @@ class RunBuilder:
         self._reason.append(-1 if reason is None else self._reasons.setdefault(reason, len(self._reasons)))
         self._latency.append(np.nan if latency is None else latency)
         self._flags.append(flags)
-        return self
 
     def build(
         self,
@@ -203,4 +204,3 @@ class RunBuilder:
             config_digest=config_digest,
             system_digest=system_digest,
         )
-

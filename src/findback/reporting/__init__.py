@@ -1,0 +1,1 @@
+"""Result records as terminal tables, HTML, Markdown, JSON and charts."""

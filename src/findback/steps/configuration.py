@@ -29,8 +29,7 @@ def show_configuration(workspace: Workspace) -> Configuration:
         file=str(workspace.file) if workspace.file else None,
         private=str(workspace.private),
         settings=tuple(
-            Setting(name=name, value=shown(value), origin=origin_of(name, workspace))
-            for name, value in values.items()
+            Setting(name=name, value=shown(value), origin=origin_of(name, workspace)) for name, value in values.items()
         ),
     )
 

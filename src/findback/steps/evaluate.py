@@ -5,23 +5,24 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import NonNegativeInt, PositiveInt
 
-from findback.errors import DataError, UsageError
+from findback.corpus.corpus import Corpus
+from findback.errors import DataError
 from findback.evalset.runs import save_run
-from findback.measure.gap import measure_spread
-from findback.measure.metrics.name import describe_metric, parse_metric
+from findback.measure.metrics.name import parse_metric
 from findback.model.estimate import Estimate
 from findback.model.evaluation import Axis, Evaluation, RetrieverScores, ScoreGroup
 from findback.model.protocols import SILENT, Documents, Progress, Query, Retriever
 from findback.model.question import QuestionSet
 from findback.model.run import Run
-from findback.retrievers.asking import ask_all
+from findback.retrievers.asking import Asked, ask_all
 from findback.steps.gold import Labelled, label_columns
 from findback.steps.kept import keep, now
-from findback.steps.makeup import cluster_of, limits, make_up, subject_mix
+from findback.steps.legend import explain_metrics
+from findback.steps.makeup import limits, make_up, subject_mix
 from findback.steps.misses import (
     Presence,
     ask_presence,
@@ -35,11 +36,11 @@ from findback.steps.scores import (
     Scored,
     can_abstain,
     count_outside,
-    error_kinds,
     measure_latency,
     rank_counts,
     score_run,
 )
+from findback.steps.spread import spread_estimate
 from findback.text.words import TOKENIZER_VERSION
 from findback.workspace import Workspace
 
@@ -77,7 +78,7 @@ def evaluate(
     *,
     systems: Sequence[Retriever] = (),
     questions: QuestionSet | None = None,
-    documents: Documents | None = None,
+    documents: Corpus | None = None,
     progress: Progress = SILENT,
     ask: Callable[[str], bool] | None = None,
 ) -> Evaluation:
@@ -104,7 +105,7 @@ def evaluate(
     chosen = workspace.settings.measures
     metrics = tuple(str(parse_metric(name)) for name in request.metrics or chosen.metrics)
     primary = str(parse_metric(chosen.primary))
-    corpus = documents if documents is not None else open_documents(workspace, progress=progress)
+    corpus = documents if documents is not None else open_documents(workspace, request, progress=progress)
     asked = questions if questions is not None else open_questions(workspace, request, corpus)
     labelled = label_columns(asked.questions, corpus)
     refuse_unscorable(asked, labelled)
@@ -115,9 +116,9 @@ def evaluate(
     plan = Plan(labelled, wanted, primary, request, chosen.depth if request.depth is None else request.depth, seed)
     built = systems or open_retrievers(workspace, request.retrievers, corpus, progress=progress, ask=ask)
     made = now()
-    outcomes = asyncio.run(search_all(built, plan, corpus, progress))
-    scored = [score_run(run, labelled, wanted, seed=seed) for run, _ in outcomes]
-    kept = [store(workspace, run, made) for run, _ in outcomes]
+    outcomes = asyncio.run(search_all(built, plan, corpus, made, progress))
+    scored = [score_run(outcome.asked.run, labelled, wanted, seed=seed) for outcome in outcomes]
+    kept = [store(workspace, one.run, made) for one in scored]
     result = Evaluation(
         made=made,
         findback=version("findback"),
@@ -133,11 +134,11 @@ def evaluate(
         seed=seed,
         tokenizer=TOKENIZER_VERSION,
         retrievers=tuple(
-            describe(one, presence, plan, corpus, run_id)
-            for one, (_, presence), run_id in zip(scored, outcomes, kept, strict=True)
+            describe(one, outcome, plan, corpus, run_id)
+            for one, outcome, run_id in zip(scored, outcomes, kept, strict=True)
         ),
         spread=spread_of(scored, primary),
-        legend=tuple(describe_metric(name) for name in wanted),
+        legend=explain_metrics(wanted),
         limits=limits(make_up(asked), retrievers={r.name: r.kind for r in built}, today=made.date()),
     )
     if workspace.file is not None:
@@ -189,24 +190,33 @@ def refuse_unscorable(questions: QuestionSet, labelled: Labelled) -> None:
         )
 
 
+class Outcome(NamedTuple):
+    """What asking one retriever gave."""
+
+    asked: Asked
+    presence: Presence
+
+
 async def search_all(
-    systems: Sequence[Retriever], plan: Plan, documents: Documents | None, progress: Progress
-) -> list[tuple[Run, Presence]]:
-    """Return each retriever's run, and which gold documents it holds."""
+    systems: Sequence[Retriever], plan: Plan, documents: Documents | None, made: datetime, progress: Progress
+) -> list[Outcome]:
+    """Ask each retriever everything, and which gold documents it holds."""
     outcomes = []
     async with closing(systems):
         for retriever in systems:
-            run = await ask_all(
+            asked = await ask_all(
                 retriever,
                 plan.queries,
                 depth=plan.depth,
                 concurrency=plan.request.concurrency,
                 repeats=plan.request.repeats,
                 warm_up=plan.request.warm_up,
+                resolve=documents.resolve if documents is not None else None,
+                created=made.isoformat(),
                 progress=progress,
             )
-            presence = await ask_presence(retriever, plan.golds, documents, concurrency=plan.request.concurrency)
-            outcomes.append((run, presence))
+            presence = await ask_presence(retriever, plan.golds, concurrency=plan.request.concurrency)
+            outcomes.append(Outcome(asked, presence))
     return outcomes
 
 
@@ -221,10 +231,10 @@ def store(workspace: Workspace, run: Run, made: datetime) -> str | None:
 
 
 def describe(
-    scored: Scored, presence: Presence, plan: Plan, documents: Documents | None, run_id: str | None
+    scored: Scored, outcome: Outcome, plan: Plan, documents: Documents | None, run_id: str | None
 ) -> RetrieverScores:
     """Return everything about one scored retriever."""
-    run = scored.run
+    run, asked, presence = scored.run, outcome.asked, outcome.presence
     misses = find_misses(scored, presence, cutoff=plan.cutoff)
     return RetrieverScores(
         name=run.name,
@@ -237,25 +247,26 @@ def describe(
         miss_examples=describe_misses(scored, misses, presence, documents),
         coverage=cover(presence),
         abstention=can_abstain(scored),
-        latency=measure_latency(run, concurrency=plan.request.concurrency),
-        errors=error_kinds(run),
+        latency=measure_latency(run, warm_up=asked.warm_up, concurrency=asked.concurrency),
+        errors=asked.errors,
         failed=int(scored.scores.failed.sum()),
         missing=int(scored.scores.missing.sum()),
         not_applicable=int(scored.scores.skipped.sum()),
-        outside_corpus=count_outside(run, Known(documents)) if documents is not None else 0,
+        outside_corpus=count_outside(run, documents) if documents is not None else 0,
         tied_golds=scored.scores.tied_share if run.order == "score" else None,
-        unstable=None,
+        unstable=asked.unstable,
+        notes=notes_on(asked),
     )
 
 
-class Known:
-    """The ids of a corpus, as a container."""
-
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
-
-    def __contains__(self, document: object) -> bool:
-        return isinstance(document, str) and self._documents.get(document) is not None
+def notes_on(asked: Asked) -> tuple[str, ...]:
+    """Return what a reader should know about how a run came about."""
+    notes = []
+    if asked.contradicting:
+        notes.append(
+            f"{asked.contradicting} answers had scores that run against the declared direction; their order was kept"
+        )
+    return tuple(notes)
 
 
 def groups_of(scored: Scored, presence: Presence, by: Sequence[By]) -> list[ScoreGroup]:
@@ -277,9 +288,7 @@ def groups_of(scored: Scored, presence: Presence, by: Sequence[By]) -> list[Scor
             continue
         rows.pop("no-answer", None)
         groups.extend(scored.group(axis, value, rows[value]) for value in sorted(rows))
-    held = [
-        row for row in everything if questions[row].gold and any(presence.get(j.doc) for j in questions[row].gold)
-    ]
+    held = [row for row in everything if questions[row].gold and any(presence.get(j.doc) for j in questions[row].gold)]
     answerable = int(scored.scores.answerable.sum())
     if held and len(held) < answerable and not any(there is None for there in presence.values()):
         groups.append(scored.group("indexed", "gold in the index", held))
@@ -290,27 +299,6 @@ def spread_of(scored: Sequence[Scored], primary: str) -> Estimate | None:
     """Return best minus worst retriever on the primary metric; None with fewer than two or with errors."""
     if len(scored) < 2 or any(one.scores.failed.any() for one in scored):
         return None
-    columns = [one.values(primary).tolist() for one in scored]
-    clusters = [cluster_of(question) for question in scored[0].labelled.questions]
-    return spread_estimate(columns, clusters, seed=scored[0].seed)
-
-
-def spread_estimate(
-    columns: Sequence[Sequence[float]], clusters: Sequence[str], *, seed: int
-) -> Estimate:
-    """Return how far the best and the worst of several retrievers are apart, as an estimate."""
-    rows = [list(row) for row in zip(*columns, strict=True)]
-    spread = measure_spread(rows, clusters, seed=seed)
-    return Estimate(
-        value=spread.value,
-        low=spread.low,
-        high=spread.high,
-        level=spread.level,
-        n=spread.n,
-        clusters=spread.clusters,
-        method="none" if spread.low is None else "bca",
-        seed=spread.seed,
-        reason=spread.reason,
+    return spread_estimate(
+        [one.answerable_values(primary) for one in scored], scored[0].answerable_clusters, seed=scored[0].seed
     )
-
-

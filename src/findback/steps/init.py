@@ -82,9 +82,7 @@ def init(request: InitRequest) -> Initialised:
         raise UsageError(f"{target} is there already", hint="--force replaces it")
     corpus = request.corpus or guess_corpus(folder)
     if corpus is None:
-        raise UsageError(
-            f"no documents found in {folder}", hint="name them: findback init --corpus path/to/documents"
-        )
+        raise UsageError(f"no documents found in {folder}", hint="name them: findback init --corpus path/to/documents")
     place = corpus if corpus.is_absolute() else (Path.cwd() / corpus if request.corpus else corpus)
     if not place.exists():
         raise UsageError(f"{place} is not there", hint="name a folder or file of documents with --corpus")

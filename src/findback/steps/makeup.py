@@ -44,9 +44,7 @@ def cluster_of(question: Question) -> str:
 def counts(values: Iterable[str | None]) -> tuple[Count, ...]:
     """Return how often each value occurs, the most frequent first; None is `unknown`."""
     found = Counter("unknown" if value is None else value for value in values)
-    return tuple(
-        Count(name=name, count=count) for name, count in sorted(found.items(), key=lambda i: (-i[1], i[0]))
-    )
+    return tuple(Count(name=name, count=count) for name, count in sorted(found.items(), key=lambda i: (-i[1], i[0])))
 
 
 def subject_mix(questions: QuestionSet, documents: Documents, *, seed: int) -> SubjectMix | None:

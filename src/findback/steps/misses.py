@@ -28,13 +28,8 @@ Presence = Mapping[str, bool | None]
 """Whether the system holds a document; None when it cannot say."""
 
 
-async def ask_presence(
-    retriever: Retriever, golds: Sequence[str], documents: Documents | None, *, concurrency: int
-) -> dict[str, bool | None]:
-    """Return for each gold document whether the system holds it.
-
-    A system that cannot say leaves it open, except for what is no document of the corpus it searches.
-    """
+async def ask_presence(retriever: Retriever, golds: Sequence[str], *, concurrency: int) -> dict[str, bool | None]:
+    """Return for each gold document whether the system holds it; None where it cannot say."""
     gate = asyncio.Semaphore(concurrency)
 
     async def ask(document: str) -> bool | None:

@@ -8,7 +8,8 @@ from findback.files import write_atomically
 from findback.model.audit import Audit
 from findback.model.evaluation import Evaluation
 from findback.model.record import LOCAL_ONLY, Record, Request
-from findback.reporting.render import render_badge, render_card, render_report
+from findback.reporting.card import render_card
+from findback.reporting.render import render_report
 from findback.steps.kept import load, newest
 from findback.workspace import Workspace
 
@@ -27,6 +28,8 @@ class ReportRequest(Request):
     """Leave out every text and id, so that the report can leave the team."""
     card: bool = False
     """One page and a badge with everything needed to publish a number honestly."""
+    retriever: str | None = None
+    """Whose number the card carries; needed when several were scored."""
     evaluation: Annotated[Path | None, LOCAL_ONLY] = None
     """A JSON file of `findback evaluate` instead of the newest one kept."""
     audit: Annotated[Path | None, LOCAL_ONLY] = None
@@ -56,15 +59,14 @@ def report(workspace: Workspace, request: ReportRequest) -> Report:
         )
     chosen = request.format or SUFFIXES.get(request.output.suffix.lower())
     if chosen is None:
-        raise UsageError(
-            f"cannot tell the format of {request.output.name}", hint="add --format html, md or json"
-        )
+        raise UsageError(f"cannot tell the format of {request.output.name}", hint="add --format html, md or json")
     if request.card:
         if evaluation is None:
             raise MissingError("a card needs an evaluation", hint="findback evaluate --set SET")
         badge = request.output.with_suffix(".svg")
-        write_atomically(request.output, render_card(evaluation))
-        write_atomically(badge, render_badge(evaluation))
+        card = render_card(evaluation, request.retriever)
+        write_atomically(request.output, card.html)
+        write_atomically(badge, card.badge)
         return Report(files=(str(request.output), str(badge)))
     write_atomically(request.output, render_report(evaluation, audited, format=chosen, share=request.share))
     return Report(files=(str(request.output),))

@@ -1,7 +1,6 @@
 """One retriever's run, scored on a set."""
 
-from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,13 +14,13 @@ from findback.model.evaluation import (
     Abstention,
     Axis,
     Count,
-    ErrorKind,
     Latency,
     Score,
     ScoreGroup,
 )
+from findback.model.protocols import Documents
 from findback.model.question import Question
-from findback.model.run import FAILED, Run
+from findback.model.run import OK, Run
 from findback.steps.gold import HOLDS, Labelled
 from findback.steps.makeup import cluster_of
 
@@ -71,9 +70,7 @@ class Scored:
             for column, estimate, low, high in zip(columns, estimates, lowest, highest, strict=True)
         ]
 
-    def _estimate(
-        self, columns: Sequence[np.ndarray], rows: Rows, questions: Sequence[Question]
-    ) -> list[Estimate]:
+    def _estimate(self, columns: Sequence[np.ndarray], rows: Rows, questions: Sequence[Question]) -> list[Estimate]:
         if not rows:
             return [Estimate(value=None, reason="no cases") for _ in columns]
         matrix = np.column_stack([column[list(rows)] for column in columns])
@@ -81,9 +78,28 @@ class Scored:
         golds = [frozenset(judgement.doc for judgement in question.gold) for question in questions]
         return list(estimate_means(matrix, clusters, golds, seed=self.seed))
 
-    def values(self, metric: str) -> np.ndarray:
-        """Return one metric per question, NaN where it has no value."""
-        return self.scores[metric].values
+    @property
+    def answerable_rows(self) -> list[int]:
+        """Return the places of the questions that have an answer and could be asked."""
+        rows: list[int] = np.flatnonzero(self.scores.answerable & ~self.scores.skipped).tolist()
+        return rows
+
+    def answerable_values(self, metric: str) -> list[float]:
+        """Return one metric for each of these questions, NaN where the search failed."""
+        values: list[float] = self.scores[metric].values[self.answerable_rows].tolist()
+        return values
+
+    @property
+    def answerable_clusters(self) -> list[str]:
+        """Return the cluster of each of these questions."""
+        return [cluster_of(self.labelled.questions[row]) for row in self.answerable_rows]
+
+    @property
+    def answerable_golds(self) -> list[frozenset[str]]:
+        """Return the gold documents of each of these questions."""
+        return [
+            frozenset(judgement.doc for judgement in self.labelled.questions[row].gold) for row in self.answerable_rows
+        ]
 
 
 def score_run(run: Run, labelled: Labelled, metrics: Sequence[str], *, seed: int) -> Scored:
@@ -109,7 +125,9 @@ def rank_counts(scored: Scored) -> tuple[Count, ...]:
     rank, _ = scored.scores.best_gold
     kept = rank[scored.scores.answerable & ~scored.scores.failed & ~scored.scores.skipped]
     bins = [
-        Count(name=str(first) if first == last else f"{first}-{last}", count=int(((kept >= first) & (kept <= last)).sum()))
+        Count(
+            name=str(first) if first == last else f"{first}-{last}", count=int(((kept >= first) & (kept <= last)).sum())
+        )
         for first, last in RANK_BINS
     ]
     beyond = int((kept > RANK_BINS[-1][1]).sum())
@@ -118,36 +136,24 @@ def rank_counts(scored: Scored) -> tuple[Count, ...]:
     return (*bins, Count(name="not returned", count=int((kept == 0).sum())))
 
 
-def measure_latency(run: Run, *, concurrency: int) -> Latency:
-    """Return how long searches took; warm-up has no latency recorded and is only counted."""
+def measure_latency(run: Run, *, warm_up: int, concurrency: int) -> Latency:
+    """Return how long successful searches took; warm-up has no latency recorded and is only counted."""
     found = np.empty(0) if run.latency is None else run.latency
-    asked = np.ones(len(found), dtype=bool) if run.ended is None else run.ended == 0
+    asked = np.ones(len(found), dtype=bool) if run.ended is None else run.ended == OK
     kept = found[asked]
     measured = kept[~np.isnan(kept)]
     return Latency(
         median_ms=float(np.median(measured)) if len(measured) else None,
         p95_ms=float(np.quantile(measured, 0.95)) if len(measured) else None,
         measured=len(measured),
-        warm_up=len(kept) - len(measured) if run.kind != "file" else 0,
+        warm_up=warm_up,
         concurrency=concurrency,
     )
 
 
-def error_kinds(run: Run) -> tuple[ErrorKind, ...]:
-    """Return the errors of a run by kind, the most frequent first."""
-    if run.ended is None:
-        return ()
-    said = [run.reason_of(int(query)) or "error" for query in np.flatnonzero(run.ended == FAILED)]
-    first: dict[str, str] = {}
-    for text in said:
-        first.setdefault(text.partition(":")[0], text)
-    counted = Counter(text.partition(":")[0] for text in said)
-    return tuple(ErrorKind(kind=kind, count=count, first=first[kind]) for kind, count in counted.most_common())
-
-
-def count_outside(run: Run, known: Collection[str]) -> int:
+def count_outside(run: Run, documents: Documents) -> int:
     """Return how many distinct returned ids are no document of the corpus."""
-    return sum(1 for document in run.documents if document not in known)
+    return sum(1 for document in run.documents if documents.get(document) is None)
 
 
 def can_abstain(scored: Scored) -> Abstention | None:

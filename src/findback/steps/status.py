@@ -54,9 +54,7 @@ def _corpus_state(path: str | None, *, there: bool) -> str:
     return path if there else f"{path} is not there"
 
 
-def _next_step(
-    workspace: Workspace, corpus_there: bool, audited: Audit | None, evaluation: Evaluation | None
-) -> str:
+def _next_step(workspace: Workspace, corpus_there: bool, audited: Audit | None, evaluation: Evaluation | None) -> str:
     if workspace.file is None:
         return "findback init"
     if not corpus_there:

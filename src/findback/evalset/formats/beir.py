@@ -1,0 +1,151 @@
+"""BEIR: a folder with `queries.jsonl` and `qrels/<split>.tsv`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+
+from findback.errors import DataError
+from findback.evalset.atomic import write_atomically
+from findback.evalset.extra import add_extra, best_grades, read_extra, side_file, write_extra
+from findback.evalset.format import ReadOptions
+from findback.evalset.mapping import RowError, question_from_row
+from findback.evalset.qrels import GatheredJudgements
+from findback.evalset.rows import read_rows
+from findback.evalset.textfile import Faults, digest_files, read_lines, shown
+from findback.model.question import Question, QuestionSet
+from findback.text.delimited import delimited_lines, delimited_rows
+
+name = "beir"
+losses = ("no-answer", "parts", "anchors", "found_by", "gold texts", "wording", "language", "context", "tags")
+
+_SPLITS = ("test", "dev", "train")
+_HEADER = ("query-id", "corpus-id", "score")
+_COLUMNS = {"id": "_id", "query": "text", "wording": "metadata.type", "language": "metadata.language"}
+
+
+def recognise(path: Path) -> str | None:
+    """Return the reason to take a folder, or one of its qrels files, for BEIR; else None."""
+    if path.is_dir() and (path / "queries.jsonl").is_file() and _splits(path):
+        return "a folder with queries.jsonl and qrels/*.tsv"
+    if (
+        path.suffix == ".tsv"
+        and path.parent.name == "qrels"
+        and (path.parent.parent / "queries.jsonl").is_file()
+    ):
+        return "a split of a folder with queries.jsonl"
+    return None
+
+
+def read(path: Path, options: ReadOptions) -> QuestionSet:
+    """Return every query; one without a row in the qrels is unlabelled, unless the side file knows more.
+
+    A folder gives its `test` split, else `dev`, `train`, or the first; a split's own file gives that one.
+
+    Raises:
+        DataError: With every fault found.
+    """
+    folder = path if path.is_dir() else path.parent.parent
+    splits = _splits(folder)
+    if not splits:
+        raise DataError(f"{folder} has no qrels/*.tsv")
+    chosen = splits[0] if path.is_dir() else path
+    faults = Faults()
+    notes = [f"judgements from qrels/{chosen.name}"]
+    if len(splits) > 1:
+        others = ", ".join(split.name for split in splits if split.name != chosen.name)
+        notes[0] += f" (not read: {others}; name one to read it)"
+    queries = folder / "queries.jsonl"
+    questions = _read_queries(queries, faults)
+    gathered = _read_qrels(chosen, faults, options)
+    gathered.check_known(questions)
+    extras = read_extra(side_file(queries), faults)
+    if extras:
+        notes.append(f"read with its side file {side_file(queries).name}")
+    notes += faults.settle(path.name, skip_bad=options.skip_bad)
+    judged = [question.model_copy(update={"judged": gathered.of(id)}) for id, question in questions.items()]
+    if len(splits) > 1:
+        # Queries of other splits have no row here: they are no questions of this split.
+        judged = [question for question in judged if question.judged is not None or question.id in extras]
+    if not judged:
+        raise DataError(f"{queries} holds no queries")
+    return QuestionSet(
+        name=folder.name,
+        kind="unreleased set",
+        questions=tuple(_widen(question, extras.get(question.id)) for question in judged),
+        sha256=digest_files([queries, chosen]),
+        format=name,
+        notes=tuple(notes),
+        skipped=faults.rows,
+    )
+
+
+def write(questions: QuestionSet, target: Path) -> tuple[Path, ...]:
+    """Write `queries.jsonl`, `qrels/test.tsv` and the side file into a folder; documents are not copied.
+
+    Raises:
+        StorageError: If the disk refuses.
+    """
+    queries, qrels = target / "queries.jsonl", target / "qrels" / "test.tsv"
+    entries = questions.questions
+    write_atomically(queries, (orjson.dumps({"_id": q.id, "text": q.query}) + b"\n" for q in entries))
+    rows = ((q.id, doc, grade) for q in entries for doc, grade in best_grades(q.judged or ()).items())
+    write_atomically(qrels, delimited_lines(_with_header(rows), delimiter="\t", guarded=False))
+    extra = side_file(queries)
+    write_extra(extra, entries, lambda _, question: question.id)
+    return queries, qrels, extra
+
+
+def _with_header(rows: Iterator[tuple[str, str, int]]) -> Iterator[tuple[str | int, ...]]:
+    yield _HEADER
+    yield from rows
+
+
+def _splits(folder: Path) -> list[Path]:
+    def rank(path: Path) -> tuple[int, str]:
+        return (_SPLITS.index(path.stem) if path.stem in _SPLITS else len(_SPLITS), path.name)
+
+    return sorted((folder / "qrels").glob("*.tsv"), key=rank)
+
+
+def _read_queries(path: Path, faults: Faults) -> dict[str, Question]:
+    found: dict[str, Question] = {}
+    for row in read_rows(path, faults):
+        if not row.values.get("_id"):
+            faults.add(path, row.line, row.say("`_id` is missing"))
+            continue
+        try:
+            question = question_from_row(row, _COLUMNS, {})
+        except RowError as error:
+            for message in error.messages:
+                faults.add(path, row.line, row.say(message))
+            continue
+        if question.id in found:
+            faults.add(path, row.line, row.say(f"`_id` {shown(question.id)} is used twice"))
+        else:
+            found[question.id] = question
+    return found
+
+
+def _read_qrels(path: Path, faults: Faults, options: ReadOptions) -> GatheredJudgements:
+    gathered = GatheredJudgements(path, faults, options.grades)
+    lines = list(read_lines(path, faults))
+    records = delimited_rows((line.text for line in lines), delimiter="\t", guarded=False)
+    for position, record in enumerate(records):
+        line = lines[record.line - 1].number
+        if record.fault:
+            faults.add(path, line, record.fault)
+        elif len(record.cells) != len(_HEADER):
+            faults.add(
+                path, line, f"{len(record.cells)} cells, and three were expected: query, document, score"
+            )
+        elif position == 0 and not any(c.isdigit() for c in record.cells[2]):
+            # BEIR's own loader drops the first line blindly; here it must look like a header.
+            continue
+        else:
+            gathered.add(line, *record.cells)
+    return gathered
+
+
+def _widen(question: Question, extra: Question | None) -> Question:
+    return add_extra(question, extra, {"id": question.id, "query": question.query})

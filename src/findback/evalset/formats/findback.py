@@ -1,0 +1,89 @@
+"""findback's own format: `cases.jsonl`, or a folder of a release that holds one."""
+
+from pathlib import Path
+
+import orjson
+
+from findback.errors import DataError, Fault
+from findback.evalset.cases import parse_cases
+from findback.evalset.format import ReadOptions
+from findback.evalset.textfile import Faults, digest_files, first_line, open_file
+from findback.model.question import QuestionSet, question_from_case
+
+name = "findback"
+
+_CASES = "cases.jsonl"
+_MANIFEST = "manifest.json"
+_MANIFEST_LIMIT = 10_000_000
+
+
+def recognise(path: Path) -> str | None:
+    """Return the reason to take a path for cases of findback, or None."""
+    if path.is_dir():
+        if not (path / _CASES).is_file():
+            return None
+        return (
+            f"a release: {_CASES} beside {_MANIFEST}"
+            if (path / _MANIFEST).is_file()
+            else f"a folder with {_CASES}"
+        )
+    try:
+        first = orjson.loads(first_line(path))
+    except orjson.JSONDecodeError:
+        return None
+    if isinstance(first, dict) and "format" in first and {"query", "labelled_by", "redaction"} & first.keys():
+        return "every line is a case of findback"
+    return None
+
+
+def read(path: Path, options: ReadOptions) -> QuestionSet:
+    """Return the active cases as questions; retired and withdrawn ones are counted in a note.
+
+    Raises:
+        DataError: With every fault found, or when a release is not what its manifest says.
+    """
+    file = path / _CASES if path.is_dir() else path
+    faults = Faults()
+    cases = parse_cases(file, faults)
+    notes = faults.settle(f"{file.name} (cases)", skip_bad=options.skip_bad)
+    if not cases:
+        raise DataError(f"{file} holds no cases")
+    digest = digest_files([file])
+    number = _release_number(path, digest) if path.is_dir() else None
+    active = [case for case in cases if case.status == "active"]
+    if len(active) < len(cases):
+        notes += (f"{len(cases) - len(active):,} retired or withdrawn cases left out",)
+    return QuestionSet(
+        name=path.name,
+        kind="unreleased set" if number is None else "release",
+        questions=tuple(question_from_case(case) for case in active),
+        sha256=digest,
+        release=number,
+        format=name,
+        notes=notes,
+        skipped=faults.rows,
+    )
+
+
+def _release_number(folder: Path, digest: str) -> int | None:
+    manifest = folder / _MANIFEST
+    if not manifest.is_file():
+        return None
+    with open_file(manifest) as file:
+        raw = file.read(_MANIFEST_LIMIT)
+    try:
+        values = orjson.loads(raw)
+        number, stated = values["number"], values["digests"][_CASES]
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        number, stated = None, None
+    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+        raise DataError(
+            f"{manifest} is no manifest of a release",
+            faults=[Fault(str(manifest), None, "`number` and the digest of cases.jsonl are expected")],
+        )
+    if stated != digest:
+        raise DataError(
+            f"{folder} is not release {number} as it was published: {_CASES} has another digest",
+            hint="a release never changes; restore the file, or read cases.jsonl itself as an unreleased set",
+        )
+    return number

@@ -1,0 +1,126 @@
+"""Quepid's basic ratings CSV: `query,docid,rating`, joined by the text of the query."""
+
+import re
+from pathlib import Path
+
+from findback.errors import DataError, Fault
+from findback.evalset.atomic import write_atomically
+from findback.evalset.extra import add_extra, best_grades, read_extra, side_file, write_extra
+from findback.evalset.format import ReadOptions
+from findback.evalset.mapping import QUERY_LIMIT
+from findback.evalset.qrels import GatheredJudgements
+from findback.evalset.rows import read_header, read_rows
+from findback.evalset.textfile import Faults, digest_files
+from findback.model.question import Question, QuestionSet
+from findback.text.delimited import Cell, delimited_lines
+
+name = "quepid"
+losses = (
+    "ids",
+    "no-answer",
+    "parts",
+    "anchors",
+    "found_by",
+    "gold texts",
+    "wording",
+    "language",
+    "context",
+    "tags",
+)
+
+_HEADER = ("query", "docid", "rating")
+# Quepid puts one blank before a cell that a spreadsheet could run.
+_RISKY = re.compile(r" *[-=+@]")
+_GUARDED = re.compile(r" +[-=+@]")
+
+
+def recognise(path: Path) -> str | None:
+    """Return the reason to take a file for a ratings export of Quepid, or None."""
+    if not path.is_file():
+        return None
+    header = tuple(column.lower() for column in read_header(path))
+    return "the columns query, docid and rating" if header == _HEADER else None
+
+
+def read(path: Path, options: ReadOptions) -> QuestionSet:
+    """Return one question for each query text; a query without ratings is unlabelled.
+
+    Raises:
+        DataError: With every fault found.
+    """
+    faults = Faults()
+    gathered = GatheredJudgements(path, faults, options.grades)
+    queries: dict[str, None] = {}
+    for row in read_rows(path, faults, guarded=False):
+        values = {column.lower(): _unguard(str(value or "")) for column, value in row.values.items()}
+        if missing := [column for column in _HEADER if column not in values]:
+            raise DataError(
+                f"{path.name} has no column {missing[0]!r}", hint="Quepid's basic export has three"
+            )
+        query = values["query"]
+        if not query.strip() or len(query) > QUERY_LIMIT:
+            trouble = "is empty" if not query.strip() else f"has more than {QUERY_LIMIT:,} characters"
+            faults.add(path, row.line, row.say(f"`query` {trouble}"))
+            continue
+        queries.setdefault(query)
+        if values["docid"] and values["rating"].strip():
+            gathered.add(row.line or row.number, query, values["docid"], values["rating"])
+        elif values["rating"].strip():
+            faults.add(path, row.line, row.say("`docid` is empty, but there is a rating"))
+    extras = read_extra(side_file(path), faults)
+    notes = faults.settle(path.name, skip_bad=options.skip_bad)
+    if not queries:
+        raise DataError(f"{path} holds no queries")
+    if extras:
+        notes += (f"read with its side file {side_file(path).name}",)
+    return QuestionSet(
+        name=path.name,
+        kind="unreleased set",
+        questions=tuple(
+            _question(number, query, gathered, extras.get(query)) for number, query in enumerate(queries, 1)
+        ),
+        sha256=digest_files([path]),
+        format=name,
+        notes=notes,
+        skipped=faults.rows,
+    )
+
+
+def write(questions: QuestionSet, target: Path) -> tuple[Path, ...]:
+    """Write the ratings and the side file.
+
+    Raises:
+        DataError: If two questions have the same query: Quepid could not tell them apart.
+        StorageError: If the disk refuses.
+    """
+    first: dict[str, str] = {}
+    doubled = [
+        Fault(str(target), None, f"questions {first[question.query]} and {question.id} have the same query")
+        for question in questions.questions
+        if first.setdefault(question.query, question.id) != question.id
+    ]
+    if doubled:
+        raise DataError(f"{target.name} was not written: Quepid joins by the query's text", faults=doubled)
+    rows: list[tuple[Cell, ...]] = [_HEADER]
+    for question in questions.questions:
+        grades = best_grades(question.judged or ())
+        rows += [(_guard(question.query), _guard(doc), grade) for doc, grade in grades.items()]
+        if not grades:
+            rows.append((_guard(question.query), None, None))
+    write_atomically(target, delimited_lines(rows, guarded=False))
+    extra = side_file(target)
+    write_extra(extra, questions.questions, lambda _, question: question.query)
+    return target, extra
+
+
+def _guard(cell: str) -> str:
+    return f" {cell}" if _RISKY.match(cell) else cell
+
+
+def _unguard(cell: str) -> str:
+    return cell[1:] if _GUARDED.match(cell) else cell
+
+
+def _question(number: int, query: str, gathered: GatheredJudgements, extra: Question | None) -> Question:
+    question = Question(id=f"q{number}", query=query, judged=gathered.of(query))
+    return add_extra(question, extra, {"query": query})

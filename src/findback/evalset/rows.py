@@ -1,0 +1,157 @@
+"""Rows of JSON Lines, JSON, CSV and Parquet files, all of one shape."""
+
+import importlib
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from findback.errors import DataError, Fault, MissingLibraryError
+from findback.evalset.textfile import Faults, first_line, open_file, read_lines
+from findback.text.delimited import delimited_rows, guess_delimiter
+
+JSON_LIMIT = 500_000_000
+"""Most bytes of a JSON file that is one list."""
+
+_MAGIC = b"PAR1"
+
+
+class Row(NamedTuple):
+    """One row."""
+
+    number: int
+    """1-based, the header not counted."""
+    line: int | None
+    """1-based line where it starts, or None in files without lines."""
+    values: Mapping[str, Any]
+
+    def say(self, message: str) -> str:
+        """Return a message that says which row, where the line does not."""
+        return message if self.line is not None else f"row {self.number}: {message}"
+
+
+def is_parquet(path: Path) -> bool:
+    """Say whether a file is Parquet, by its first bytes."""
+    with open_file(path) as file:
+        return file.read(4) == _MAGIC
+
+
+def read_rows(path: Path, faults: Faults, *, guarded: bool = True) -> Iterator[Row]:
+    """Yield the rows of a table, whatever it is written in; what is wrong with others goes to `faults`.
+
+    Args:
+        path: A file.
+        faults: Where bad rows are noted.
+        guarded: Take findback's formula guard off CSV cells.
+
+    Raises:
+        DataError: If the file as a whole cannot be read.
+        MissingLibraryError: If it is Parquet and pyarrow is not installed.
+    """
+    if is_parquet(path):
+        yield from _parquet_rows(path)
+        return
+    start = first_line(path)
+    if start.startswith("{"):
+        yield from _json_lines(path, faults)
+    elif start.startswith("["):
+        yield from _json_list(path, faults)
+    else:
+        yield from _delimited(path, faults, guarded=guarded)
+
+
+def read_header(path: Path) -> tuple[str, ...]:
+    """Return the names of a table's columns, from its header or first row; empty when it has none."""
+    faults = Faults()
+    try:
+        for row in itertools.islice(read_rows(path, faults), 1):
+            return tuple(row.values)
+    except DataError:
+        pass
+    return ()
+
+
+def _json_lines(path: Path, faults: Faults) -> Iterator[Row]:
+    number = 0
+    for line in read_lines(path, faults):
+        if not line.text.strip():
+            continue
+        number += 1
+        try:
+            values = orjson.loads(line.text)
+        except orjson.JSONDecodeError as error:
+            faults.add(path, line.number, f"no valid JSON: {_json_trouble(error)}")
+            continue
+        if isinstance(values, dict):
+            yield Row(number, line.number, values)
+        else:
+            faults.add(path, line.number, "must be a JSON object")
+
+
+def _json_trouble(error: orjson.JSONDecodeError) -> str:
+    message = error.msg.partition(": line ")[0]
+    return f"{message} (column {error.colno})"
+
+
+def _json_list(path: Path, faults: Faults) -> Iterator[Row]:
+    with open_file(path) as file:
+        raw = file.read(JSON_LIMIT + 1)
+    if len(raw) > JSON_LIMIT:
+        raise DataError(f"{path} is too large for one JSON list", hint="write it as JSON Lines")
+    try:
+        entries = orjson.loads(raw.removeprefix(b"\xef\xbb\xbf"))
+    except orjson.JSONDecodeError as error:
+        fault = Fault(str(path), error.lineno, f"no valid JSON: {_json_trouble(error)}")
+        raise DataError(f"{path.name} cannot be read", faults=[fault]) from None
+    for number, values in enumerate(entries, 1):
+        if isinstance(values, dict):
+            yield Row(number, None, values)
+        else:
+            faults.add(path, None, f"row {number}: must be a JSON object")
+
+
+def _delimited(path: Path, faults: Faults, *, guarded: bool) -> Iterator[Row]:
+    numbers: list[int] = []
+
+    def texts() -> Iterator[str]:
+        for line in read_lines(path, faults):
+            numbers.append(line.number)
+            yield line.text
+
+    records = delimited_rows(texts(), delimiter=guess_delimiter(first_line(path)), guarded=guarded)
+    header = next(records, None)
+    if header is None or numbers[0] != 1:
+        if faults.found:
+            raise DataError(f"{path.name} has no header that can be read", faults=faults.found)
+        if header is None:
+            raise DataError(f"{path} is empty", hint="a table starts with a line of column names")
+    names = [name.strip() for name in header.cells]
+    doubled = [name for name, count in Counter(names).items() if count > 1 and name]
+    if header.fault or doubled:
+        message = header.fault or f"the header names a column twice: {', '.join(doubled)[:200]}"
+        raise DataError(f"{path.name} cannot be read", faults=[Fault(str(path), header.line, message)])
+    for number, record in enumerate(records, 1):
+        line = numbers[record.line - 1]
+        if record.fault:
+            faults.add(path, line, record.fault)
+        elif numbers[record.last - 1] - line != record.last - record.line:
+            # One of its lines could not be decoded: that fault is noted, and the rest is no whole row.
+            continue
+        elif len(record.cells) != len(names):
+            faults.add(path, line, f"{len(record.cells)} cells under {len(names)} column names")
+        else:
+            yield Row(number, line, dict(zip(names, record.cells, strict=True)))
+
+
+def _parquet_rows(path: Path) -> Iterator[Row]:
+    try:
+        reader = importlib.import_module("findback.evalset.parquet")
+    except ModuleNotFoundError as missing:
+        if missing.name != "pyarrow":
+            raise
+        raise MissingLibraryError("pyarrow", extra="parquet", wanted_for="reading Parquet") from missing
+    for number, values in enumerate(reader.read_parquet(path), 1):
+        yield Row(number, None, values)

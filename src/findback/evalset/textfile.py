@@ -1,0 +1,191 @@
+"""Lines of a text file, with every way a file can be wrong said in words."""
+
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from io import BufferedReader
+from typing import NamedTuple
+
+from findback.errors import DataError, Fault, FindbackError, MissingError, StorageError
+
+LINE_LIMIT = 20_000_000
+"""Most bytes one line may have."""
+
+FAULT_LIMIT = 10_000
+"""Most faults that are kept of one set; further ones are only counted."""
+
+_CHUNK = 1 << 20
+_BOM = b"\xef\xbb\xbf"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+class Line(NamedTuple):
+    """One line of a file."""
+
+    number: int
+    """1-based."""
+    text: str
+    """With its line end, which is LF whatever the file has."""
+
+
+class Faults:
+    """Everything found wrong while one set is read."""
+
+    def __init__(self) -> None:
+        self.found: list[Fault] = []
+        self._places: set[tuple[str, int | None, str]] = set()
+        self._dropped = 0
+
+    def add(self, path: Path, line: int | None, message: str) -> None:
+        """Remember a fault."""
+        self._places.add((str(path), line, message if line is None else ""))
+        if len(self.found) < FAULT_LIMIT:
+            self.found.append(Fault(str(path), line, message))
+        else:
+            self._dropped += 1
+
+    @property
+    def rows(self) -> int:
+        """Return how many rows have a fault."""
+        return len(self._places)
+
+    def settle(self, what: str, *, skip_bad: bool) -> tuple[str, ...]:
+        """Return notes about the rows left out at the user's wish; nothing when all is well.
+
+        Raises:
+            DataError: If there are faults and nobody asked to skip bad rows.
+        """
+        if not self.found:
+            return ()
+        if not skip_bad:
+            count = len(self.found) + self._dropped
+            raise DataError(
+                f"{what} has {count:,} fault{'s' if count > 1 else ''}",
+                faults=self.found,
+                hint="mend them, or read the good rows only with --skip-bad",
+            )
+        return (
+            f"{self.rows:,} bad row{'s' if self.rows > 1 else ''} left out",
+            *(f"left out: {fault}" for fault in self.found[:5]),
+        )
+
+
+def shown(reference: str, limit: int = 80) -> str:
+    """Return an id as it can stand in a message: short, quoted, without control characters.
+
+    >>> shown("a\\nb")
+    "'a\\\\nb'"
+    """
+    cut = reference if len(reference) <= limit else reference[: limit - 1] + "…"
+    escaped = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in cut)
+    return f"'{escaped}'"
+
+
+def open_file(path: Path) -> BufferedReader:
+    """Open a regular file for reading.
+
+    Raises:
+        MissingError: If nothing is there.
+        DataError: If it is a folder, a device or a loop of links.
+        StorageError: If it may not be read.
+    """
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise DataError(f"{path} is a folder, and a file was expected")
+        if not stat.S_ISREG(mode):
+            raise DataError(f"{path} is no regular file")
+        return path.open("rb")
+    except (OSError, ValueError, RuntimeError) as error:
+        raise reading_error(path, error) from None
+
+
+def reading_error(path: Path, error: Exception) -> FindbackError:
+    """Return the error of ours that says why a path cannot be read."""
+    if isinstance(error, (FileNotFoundError, NotADirectoryError)):
+        return MissingError(f"{path} is not there", hint="check the path")
+    if isinstance(error, PermissionError):
+        return StorageError(f"{path} may not be read", hint="check its permissions")
+    # Python below 3.13 reports a loop of links as RuntimeError in some calls.
+    if isinstance(error, RuntimeError) or getattr(error, "errno", None) == errno.ELOOP:
+        return DataError(f"{path} is a loop of symbolic links")
+    if isinstance(error, OSError) and error.errno is not None:
+        return StorageError(f"{path} cannot be read: {os.strerror(error.errno).lower()}")
+    return DataError(f"{path!s:.200} is not a usable path")
+
+
+def read_lines(path: Path, faults: Faults, *, limit: int = LINE_LIMIT) -> Iterator[Line]:
+    """Yield the lines of a UTF-8 file; a byte order mark and CRLF are accepted, blank lines are kept.
+
+    Lines that are too long, no UTF-8 or hold NUL bytes become faults and are left out.
+
+    Raises:
+        MissingError: If nothing is there.
+        DataError: If it is no regular file, or is UTF-16.
+        StorageError: If it may not be read.
+    """
+    with open_file(path) as file:
+        number = 0
+        while raw := file.readline(limit + 1):
+            number += 1
+            if number == 1:
+                if raw.startswith(_UTF16):
+                    fault = Fault(str(path), 1, "the file is UTF-16")
+                    raise DataError(f"{path} is not UTF-8", faults=[fault], hint="save it as UTF-8")
+                raw = raw.removeprefix(_BOM)
+            if len(raw) > limit:
+                while not raw.endswith(b"\n") and (raw := file.readline(_CHUNK)):
+                    pass
+                faults.add(path, number, f"the line has more than {limit:,} bytes")
+                continue
+            text = _decode(path, number, raw, faults)
+            if text is not None:
+                yield Line(number, text)
+
+
+def _decode(path: Path, number: int, raw: bytes, faults: Faults) -> str | None:
+    if b"\0" in raw:
+        faults.add(path, number, f"NUL byte at position {raw.index(0) + 1}")
+        return None
+    if raw.endswith(b"\r\n"):
+        raw = raw[:-2] + b"\n"
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        faults.add(
+            path,
+            number,
+            f"byte 0x{raw[error.start]:02x} at position {error.start + 1} is not UTF-8",
+        )
+        return None
+
+
+def first_line(path: Path) -> str:
+    """Return the first line that is not blank, decoded as well as may be; empty when there is none."""
+    try:
+        with open_file(path) as file:
+            for _ in range(100):
+                raw = file.readline(_CHUNK)
+                if not raw:
+                    return ""
+                text = raw.removeprefix(_BOM).decode("utf-8", errors="replace").strip()
+                if text:
+                    return text
+    except FindbackError:
+        pass
+    return ""
+
+
+def digest_files(paths: list[Path]) -> str:
+    """Return the sha256 of one file's bytes, or of several files' names and digests in the order given."""
+    digests = []
+    for path in paths:
+        with open_file(path) as file:
+            digests.append(hashlib.file_digest(file, "sha256").hexdigest())
+    if len(digests) == 1:
+        return digests[0]
+    listing = "".join(f"{path.name} {digest}\n" for path, digest in zip(paths, digests, strict=True))
+    return hashlib.sha256(listing.encode()).hexdigest()

@@ -1,0 +1,128 @@
+"""Texts as integer codes, cut into words once, so that large sets can be measured quickly."""
+
+from array import array
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from findback.measure.comparable import Reading, assume_languages, read
+from findback.measure.rarity import DocumentFrequencies
+from findback.text.languages import guess_latin_language
+from findback.text.scripts import primary_language
+from findback.text.stems import stem_all
+from findback.text.words import words
+
+Codes = NDArray[np.int32]
+
+_LATIN = frozenset({"Latn"})
+
+
+class Vocabulary(dict[str, int]):
+    """Numbers words in the order in which they are first asked for."""
+
+    def __missing__(self, word: str) -> int:
+        """Give a new word the next number."""
+        number = self[word] = len(self)
+        return number
+
+
+class CodedTexts:
+    """Texts as word codes.
+
+    Several collections may share a vocabulary; equal words then have equal codes in all of them.
+
+    >>> texts = CodedTexts(["the form", "form the"])
+    >>> texts.codes(1).tolist(), texts.word_counts().tolist(), len(texts)
+    ([1, 0], [2, 2], 2)
+    """
+
+    def __init__(
+        self,
+        texts: Iterable[str] = (),
+        languages: Iterable[str | None] | None = None,
+        *,
+        vocabulary: Vocabulary | None = None,
+    ) -> None:
+        """Cut texts into words.
+
+        Args:
+            texts: Any number, read once.
+            languages: One a text, None where unknown; guessed when left out.
+            vocabulary: To be shared with other collections.
+        """
+        self.vocabulary = Vocabulary() if vocabulary is None else vocabulary
+        self.readings: list[Reading] = []
+        self.lengths: list[int] = []
+        """Code points of each text."""
+        self._flat = array("i")
+        self._starts = array("q", [0])
+        if languages is None:
+            for text in texts:
+                self.add(text)
+        else:
+            for text, language in zip(texts, languages, strict=True):
+                self.add(text, language)
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def add(self, text: str, language: str | None = None) -> int:
+        """Add a text and return its position."""
+        tokens = words(text)
+        self._flat.extend(map(self.vocabulary.__getitem__, tokens))
+        self._starts.append(len(self._flat))
+        self.lengths.append(len(text))
+        if text.isascii():
+            known = primary_language(language) if language else guess_latin_language(tokens)
+            self.readings.append(Reading("Latn", known, _LATIN))
+        else:
+            self.readings.append(read(text, language))
+        return len(self.lengths) - 1
+
+    def flat(self) -> Codes:
+        """Return the codes of all texts behind each other; no text can be added while this is held."""
+        return np.asarray(self._flat, dtype=np.int32)
+
+    def starts(self) -> NDArray[np.int64]:
+        """Return where in `flat` each text starts, and, last, where the last one ends."""
+        return np.array(self._starts, dtype=np.int64)
+
+    def codes(self, position: int) -> Codes:
+        """Return a copy of the word codes of one text."""
+        return np.array(self._flat[self._starts[position] : self._starts[position + 1]], dtype=np.int32)
+
+    def word_counts(self) -> NDArray[np.int64]:
+        """Return the number of words of each text."""
+        return np.diff(self.starts())
+
+    def count_documents(self) -> DocumentFrequencies:
+        """Return the document frequencies of these texts, each in the language it reads as."""
+        frequencies = DocumentFrequencies()
+        listed = list(self.vocabulary)
+        by_language: dict[str | None, list[int]] = {}
+        for position, reading in enumerate(assume_languages(self.readings)):
+            by_language.setdefault(reading.language, []).append(position)
+        for language, positions in by_language.items():
+            stems = Vocabulary()
+            stem_codes = np.fromiter(
+                map(stems.__getitem__, stem_all(listed, language)), dtype=np.int32, count=len(listed)
+            )
+            counts = self._count_in(positions, stem_codes, len(stems))
+            present = np.flatnonzero(counts)
+            names = list(stems)
+            frequencies.add_counts(len(positions), {names[code]: int(counts[code]) for code in present}, language)
+        return frequencies
+
+    def _count_in(self, positions: Sequence[int], stem_codes: Codes, size: int) -> NDArray[np.int64]:
+        flat, starts = self.flat(), self._starts
+        counts = np.zeros(size, dtype=np.int64)
+        stamp = np.zeros(size, dtype=np.int32)
+        order = np.arange(int(self.word_counts().max(initial=0)), dtype=np.int32)
+        for position in positions:
+            coded = stem_codes[flat[starts[position] : starts[position + 1]]]
+            places = order[: len(coded)]
+            # The last writer of each stem is the only one that finds its own place again: one for each stem.
+            stamp[coded] = places
+            counts[coded[stamp[coded] == places]] += 1
+        return counts

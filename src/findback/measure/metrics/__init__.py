@@ -1,0 +1,1 @@
+"""Ranking metrics, one noun a file."""

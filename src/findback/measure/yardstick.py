@@ -1,0 +1,319 @@
+"""Overlap and leak of whole sets on one yardstick: one window length, a chance floor beside every figure."""
+
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from statistics import median
+from typing import NamedTuple
+
+from findback.measure.article import ArticleFigures, measure_article_figures
+from findback.measure.asked import AskedTerms, Asker
+from findback.measure.coded import CodedTexts
+from findback.measure.comparable import Reading, Unmeasurable, assume_languages
+from findback.measure.containment import find_content_words, weigh_share
+from findback.measure.leak import find_rare_words
+from findback.measure.rarity import DocumentFrequencies, RareWords
+from findback.measure.ruler import DRAWS, Match, PlacedGold, Pool, Ruler
+from findback.model.hits import Span
+from findback.text.stems import stem
+from findback.text.words import locate_words, words
+
+LONGEST_WINDOW = 1000
+"""Code points in a window at most."""
+
+
+class Wording(NamedTuple):
+    """A query with one of its gold texts."""
+
+    query: str
+    gold: str
+    document: int | None = None
+    """Position in the pool of the document that the gold text is or comes from."""
+    anchor: Span | None = None
+    """The sentence of the gold text that answers, where known; the window is then centred on it."""
+    language: str | None = None
+    """Of the query, where known; guessed otherwise."""
+    gold_language: str | None = None
+    """Of the gold text, where known and it is no document of the pool; guessed otherwise."""
+
+
+class Figure(NamedTuple):
+    """One measure of one query and gold text."""
+
+    value: float | None
+    """Share of terms in the window, in [0, 1]; None where unmeasurable."""
+    floor: float | None
+    """Mean of the same share over random other documents; None where there is none to draw."""
+    corrected: float | None
+    """(value − floor) / (1 − floor); negative below chance; None without value or floor, and at floor 1."""
+    verbatim: float | None
+    """The share of words without stemming."""
+    weighted: float | None
+    """The share weighted by inverse document frequency; None without frequencies."""
+    terms: int
+    """Terms of the query that count."""
+    found: int
+    """Those in the window."""
+    unmeasurable: Unmeasurable | None
+    """Why there is no value."""
+
+
+class Measured(NamedTuple):
+    """What was measured of one query and gold text."""
+
+    overlap: Figure
+    leak: Figure
+    article: ArticleFigures
+    """The articles' formulas on the whole gold text."""
+    article_window: ArticleFigures
+    """The articles' formulas on the words of the window."""
+    language: str | None
+    """Language both were compared in."""
+    window: Span
+    """The window, as word positions of the gold text (see `locate_words`)."""
+
+
+class SetMeasured(NamedTuple):
+    """What was measured of a set."""
+
+    rows: tuple[Measured, ...]
+    """One a wording, in the order given."""
+    window: int
+    """Length of the window, in code points."""
+    draws: int
+    """Random documents behind each floor."""
+    seed: int
+    documents: int
+    """Documents in the pool."""
+    corpus_decides: bool
+    """True where the corpus, not only the frequency list, decided for some row which words are rare."""
+
+
+class Marks(NamedTuple):
+    """Copied words, for showing."""
+
+    words: tuple[str, ...]
+    query: tuple[Span, ...]
+    """Their places in the query."""
+    gold: tuple[Span, ...]
+    """Their places in the gold text, inside the window."""
+    window: Span
+    """The window, in code points of the gold text."""
+
+
+class Lengths(NamedTuple):
+    """The window two sets share, and whether plain figures may be compared in it."""
+
+    window: int | None
+    """Code points; None where neither side has a gold text."""
+    own: float | None
+    """Median length of the set's gold texts, in code points."""
+    other: float | None
+    """The same of the other set."""
+    corrected_only: bool
+    """True where the medians differ more than twofold."""
+
+
+def choose_window(own: Sequence[int], other: Sequence[int] = ()) -> Lengths:
+    """Return the window for comparing two sets by the lengths of their gold texts.
+
+    Its length is the smaller of the two medians, at most 1,000 code points and at least 1.
+
+    >>> choose_window([300, 500], [1200])
+    Lengths(window=400, own=400.0, other=1200.0, corrected_only=True)
+    """
+    medians = [float(median(lengths)) if lengths else None for lengths in (own, other)]
+    known = [length for length in medians if length is not None]
+    window = max(min(int(min(known)), LONGEST_WINDOW), 1) if known else None
+    return Lengths(window, medians[0], medians[1], len(known) == 2 and max(known) > 2 * min(known))
+
+
+def correct_for_chance(value: float | None, floor: float | None) -> float | None:
+    """Return the share of what chance left over: 0 at the floor, 1 at everything.
+
+    >>> correct_for_chance(0.75, 0.5), correct_for_chance(0.6, 1.0)
+    (0.5, None)
+    """
+    if value is None or floor is None or floor >= 1:
+        return None
+    return (value - floor) / (1 - floor)
+
+
+def measure_set(
+    wordings: Sequence[Wording],
+    pool: Pool,
+    *,
+    window: int,
+    seed: int,
+    frequencies: DocumentFrequencies | None = None,
+    draws: int = DRAWS,
+) -> SetMeasured:
+    """Return overlap and leak of every wording in one window length, with chance floors.
+
+    The window of a gold text is centred on its anchor, else the one with the most content words of the query.
+    The floor is the mean of what the same operation gives on random stretches of other documents, each as long
+    as the gold text: of every document that long, in the same language; where fewer than `draws` are, of the
+    longest ones. The gold's own document and its near-duplicates are left out.
+
+    Args:
+        wordings: Queries with a gold text each; several for a query with several golds.
+        pool: The documents of the corpus.
+        window: Length of the window in code points; see `choose_window`.
+        seed: Of the draws; the same seed gives the same floors.
+        frequencies: Of the corpus; counted from the pool when left out.
+        draws: Random documents for each wording.
+
+    Returns:
+        One row a wording. Unmeasurable ones have None and a reason, never 0.
+    """
+    counted = pool.coded.count_documents() if frequencies is None else frequencies
+    golds = _place_golds(wordings, pool)
+    asker = Asker(counted)
+    asked = [
+        asker.ask(wording.query, wording.language, gold.reading, gold.has_words)
+        for wording, gold in zip(wordings, golds, strict=True)
+    ]
+    ruler = Ruler(pool, window, draws)
+    found = ruler.measure_all(asked, golds, seed)
+    articles = measure_article_figures([wording.query for wording in wordings], [wording.gold for wording in wordings])
+    listed = list(pool.coded.vocabulary)
+    windows = [
+        " ".join(map(listed.__getitem__, gold.codes[match.window.start : match.window.end].tolist()))
+        for gold, match in zip(golds, found, strict=True)
+    ]
+    on_window = measure_article_figures([wording.query for wording in wordings], windows)
+    rows = tuple(
+        Measured(
+            overlap=_make_figure(
+                _Share(set(terms.stems), match.floor, terms.unmeasurable), terms, match, listed, counted
+            ),
+            leak=_make_figure(
+                _Share(terms.rare, match.rare_floor, terms.leak_unmeasurable), terms, match, listed, counted
+            ),
+            article=whole,
+            article_window=windowed,
+            language=terms.language,
+            window=match.window,
+        )
+        for terms, match, whole, windowed in zip(asked, found, articles, on_window, strict=True)
+    )
+    decides = any(counted.decides(terms.language) for terms in asked if terms.unmeasurable is None)
+    return SetMeasured(rows, window, draws, seed, len(pool.coded), decides)
+
+
+def find_copied(wording: Wording, measured: Measured, *, rare_only: bool = False) -> Marks:
+    """Return the query's words that the window of its gold text contains, with their places in both.
+
+    Args:
+        wording: The query and gold text.
+        measured: Their row.
+        rare_only: Only those that count for the leak, judged by the frequency list alone.
+    """
+    content = find_content_words(wording.query, measured.language)
+    if rare_only:
+        content = find_rare_words(content, RareWords(measured.language))
+    located = locate_words(wording.gold)[measured.window.start : measured.window.end]
+    stems = set(content.values())
+    shared = [word for word in located if stem(word.word, measured.language) in stems]
+    in_gold = {stem(word.word, measured.language) for word in shared}
+    copied = tuple(word for word, stemmed in content.items() if stemmed in in_gold)
+    return Marks(
+        words=copied,
+        query=merge_spans(Span(word.start, word.end) for word in locate_words(wording.query) if word.word in copied),
+        gold=merge_spans(Span(word.start, word.end) for word in shared),
+        window=Span(located[0].start, located[-1].end) if located else Span(0, 0),
+    )
+
+
+def merge_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """Return the spans with overlapping ones joined, as pairs of characters are.
+
+    >>> merge_spans([Span(0, 2), Span(1, 3), Span(5, 6)])
+    (Span(start=0, end=3), Span(start=5, end=6))
+    """
+    merged: list[Span] = []
+    for span in spans:
+        if merged and span.start < merged[-1].end:
+            merged[-1] = Span(merged[-1].start, max(span.end, merged[-1].end))
+        else:
+            merged.append(span)
+    return tuple(merged)
+
+
+def _place_golds(wordings: Sequence[Wording], pool: Pool) -> list[PlacedGold]:
+    """Return every gold text as word codes: a whole document of the pool is not cut into words again."""
+    assumed = assume_languages(pool.coded.readings)
+    own = CodedTexts(vocabulary=pool.coded.vocabulary)
+    positions: dict[tuple[str, str | None], int] = {}
+    for wording in wordings:
+        key = (wording.gold, wording.gold_language)
+        if not _is_whole_document(wording, pool) and key not in positions:
+            positions[key] = own.add(*key)
+    pool_flat, pool_starts = pool.coded.flat(), pool.coded.starts()
+    own_flat, own_starts = own.flat(), own.starts()
+    placed = []
+    for wording in wordings:
+        document = wording.document
+        reading = None if document is None else assumed[document]
+        if document is not None and _is_whole_document(wording, pool):
+            codes = pool_flat[pool_starts[document] : pool_starts[document + 1]]
+            reading = assumed[document]
+        else:
+            position = positions[wording.gold, wording.gold_language]
+            codes = own_flat[own_starts[position] : own_starts[position + 1]]
+            reading = _complete(own.readings[position], reading)
+        placed.append(PlacedGold(codes, len(wording.gold), reading, document, _place_anchor(wording)))
+    return placed
+
+
+def _is_whole_document(wording: Wording, pool: Pool) -> bool:
+    return wording.document is not None and wording.gold == pool.texts[wording.document]
+
+
+def _complete(reading: Reading, document: Reading | None) -> Reading:
+    if reading.language is None and document is not None and document.script == reading.script:
+        return reading._replace(language=document.language)
+    return reading
+
+
+def _place_anchor(wording: Wording) -> int | None:
+    """Return which word of the gold text the middle of the anchor is."""
+    if wording.anchor is None:
+        return None
+    middle = (wording.anchor.start + wording.anchor.end) // 2
+    return len(words(wording.gold[:middle]))
+
+
+class _Share(NamedTuple):
+    """Which of a query's terms a measure counts."""
+
+    stems: AbstractSet[str]
+    floor: float | None
+    """Mean number of them in random documents."""
+    unmeasurable: Unmeasurable | None
+
+
+def _make_figure(
+    share: _Share,
+    terms: AskedTerms,
+    match: Match,
+    listed: Sequence[str],
+    frequencies: DocumentFrequencies,
+) -> Figure:
+    counted = share.stems
+    if share.unmeasurable is not None:
+        return Figure(None, None, None, None, None, len(counted), 0, share.unmeasurable)
+    found = {terms.stems[number] for number in match.terms} & counted
+    in_window = {listed[code] for code in match.codes}
+    spelled = [word for word, stemmed in terms.content.items() if stemmed in counted]
+    value = len(found) / len(counted)
+    floor = None if share.floor is None else share.floor / len(counted)
+    return Figure(
+        value=value,
+        floor=floor,
+        corrected=correct_for_chance(value, floor),
+        verbatim=sum(word in in_window for word in spelled) / len(spelled),
+        weighted=weigh_share(counted, found, frequencies, terms.language),
+        terms=len(counted),
+        found=len(found),
+        unmeasurable=None,
+    )

@@ -1,0 +1,196 @@
+"""Passwords, keys and tokens."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from findback.privacy.finding import Finding
+from findback.privacy.wordlists import read_rules, words_of
+
+_VALUE_LIMIT = 512
+_LONG = 20
+_SHORT = 6
+_AWS_REACH = 200
+
+_PEM = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-[0-9]:")
+_PEM_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-MAC: [0-9a-f]{1,128}")
+_USERINFO = re.compile(r"://([^\s/?#@:\"'<>]{0,128}):([^\s/@\"'<>]{1,256})@")
+_LONE_USER = re.compile(r"://([A-Za-z0-9_.~%-]{16,256})@")
+_AUTH_HEADER = re.compile(
+    r"\b(?:bearer|basic|apikey|digest)\s{1,3}([A-Za-z0-9+/_.~=-]{12,4096})", re.IGNORECASE
+)
+_AWS_CUE = re.compile(r"(?:AKIA|ASIA)[A-Z0-9]{16}|aws", re.IGNORECASE)
+_AWS_SECRET = re.compile(r"(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
+_TEMPLATE = re.compile(r"[<{$%\[(*]|\.{3}|…|xxx|process\.env|os\.environ|getenv|https?://|/", re.IGNORECASE)
+_NAME = re.compile(r"[A-Za-z_][A-Za-z_]*(?:[.\-][A-Za-z_]+)*\(?\)?")
+_TRAILING = ".,;:!?)]}>"
+
+
+class SecretRule(NamedTuple):
+    """One token format."""
+
+    id: str
+    keywords: tuple[str, ...]
+    pattern: re.Pattern[str]
+    tail: re.Pattern[str]
+    random: bool
+
+
+def find_secrets(text: str) -> Iterator[Finding]:
+    """Yield private keys, tokens of known formats, values of secret settings and credentials in addresses."""
+    yield from _find_private_keys(text)
+    yield from _find_tokens(text)
+    yield from _find_values(text)
+    yield from _find_in_addresses(text)
+    yield from _find_aws_secrets(text)
+
+
+def looks_random(token: str) -> bool:
+    """Say whether a token has the digits and the spread of letters that words and names lack.
+
+    >>> looks_random("learn-contrib-pipeline"), looks_random("a9f3kQ82mZx01LbT")
+    (False, True)
+    """
+    digits = sum(c.isdigit() for c in token)
+    mixed = any(c.islower() for c in token) and any(c.isupper() for c in token)
+    return digits >= 4 or (digits >= 1 and mixed and entropy(token) >= 3)
+
+
+def entropy(token: str) -> float:
+    """Return the Shannon entropy of a token's characters, in bits a character; 0 for an empty one.
+
+    >>> entropy("aabb")
+    1.0
+    """
+    counts = Counter(token).values()
+    return -sum(count / len(token) * math.log2(count / len(token)) for count in counts)
+
+
+@lru_cache(maxsize=1)
+def _rules() -> tuple[SecretRule, ...]:
+    table = read_rules("secrets.toml")
+    default = table["defaults"]["tail"]
+    made = []
+    for rule in table["rule"]:
+        # A token starts where no letter or digit stands before it, so each is tried once.
+        start = "" if rule.get("glued") else r"(?<![A-Za-z0-9])"
+        tail = re.compile(f"[{rule.get('tail', default)}]*")
+        made.append(
+            SecretRule(
+                rule["id"],
+                tuple(rule["keyword"]),
+                re.compile(start + rule["pattern"]),
+                tail,
+                rule.get("random", False),
+            )
+        )
+    return tuple(made)
+
+
+def _find_private_keys(text: str) -> Iterator[Finding]:
+    if "PRIVATE KEY" not in text and "PuTTY" not in text:
+        return
+    at = 0
+    while start := _PEM.search(text, at):
+        end = _PEM_END.search(text, start.end())
+        at = end.end() if end else len(text)
+        yield Finding(start.start(), at, "SECRET", "secret.private-key")
+
+
+def _find_tokens(text: str) -> Iterator[Finding]:
+    for rule in _rules():
+        if not any(keyword in text for keyword in rule.keywords):
+            continue
+        at = 0
+        while match := rule.pattern.search(text, at):
+            tail = rule.tail.match(text, match.end())
+            at = tail.end() if tail else match.end()
+            end = at
+            while end > match.end() and text[end - 1] in ".,-/":
+                end -= 1
+            if not rule.random or looks_random(text[match.start() : end]):
+                yield Finding(match.start(), end, "SECRET", f"secret.{rule.id}")
+
+
+@lru_cache(maxsize=1)
+def _value_pattern() -> re.Pattern[str]:
+    keys = sorted(words_of("secrets", "keys"), key=len, reverse=True)
+    names = "|".join(re.escape(key).replace(r"\ ", r"[\s_-]?") for key in keys)
+    between = r"""["'`\]]{0,2}(?:\s{0,3}(?::=|=>|==|[:=→])\s{0,3}|\s{1,3}(?:is|was|ist|are)\s{1,3}:?)"""
+    option = r"(?<=--)(?P<option>[a-z-]{0,20}?(?:" + names + r"))(?:\s{1,3}|=)"
+    value = rf"""(?:["'`](?P<quoted>[^"'`\n]{{4,{_VALUE_LIMIT}}})["'`]|(?P<bare>[^\s"'`<>,;]{{4,{_VALUE_LIMIT}}}))"""
+    # Keys of settings may have a name before them (DB_PASSWORD), never letters after them (tokenizer).
+    return re.compile(rf"(?:{option}|(?P<key>{names})(?![A-Za-z0-9]){between}){value}", re.IGNORECASE)
+
+
+def _find_values(text: str) -> Iterator[Finding]:
+    for match in _value_pattern().finditer(text):
+        group = "quoted" if match["quoted"] is not None else "bare"
+        start, end = match.span(group)
+        if group == "bare":
+            while end > start and text[end - 1] in _TRAILING:
+                end -= 1
+        key = re.sub(r"[\s_-]", " ", (match["key"] or match["option"]).lower())
+        if _is_secret_value(text[start:end], key):
+            yield Finding(start, end, "SECRET", "secret.value")
+    for match in _AUTH_HEADER.finditer(text):
+        value = match[1].rstrip(".")
+        if looks_random(value) or (len(value) >= _LONG and any(c.isdigit() for c in value)):
+            yield Finding(match.start(1), match.start(1) + len(value), "SECRET", "secret.header")
+
+
+def _is_secret_value(value: str, key: str) -> bool:
+    is_password = any(key.endswith(word) for word in words_of("secrets", "password_keys"))
+    if value.lower() in words_of("secrets", "stand_ins") or _TEMPLATE.match(value):
+        return False
+    digits = sum(c.isdigit() for c in value)
+    if digits == len(value):
+        return is_password and len(value) >= 4
+    if re.fullmatch(r"v?\d+(?:\.\d+)+", value) or " " in value.strip():
+        return is_password and len(value) >= _SHORT and digits > 0 and " " not in value
+    if digits:
+        return len(value) >= (_SHORT if is_password else 8)
+    if _NAME.fullmatch(value):
+        # A word or a dotted name without a digit: a variable, not a secret, unless it mixes cases at length.
+        return len(value) >= _LONG and "." not in value and "_" not in value and _mixes(value)
+    return is_password and len(value) >= _SHORT and any(not c.isalnum() and c not in "._-/:" for c in value)
+
+
+def _mixes(value: str) -> bool:
+    return sum(a.islower() != b.islower() for a, b in zip(value, value[1:], strict=False)) >= len(value) // 4
+
+
+def _find_in_addresses(text: str) -> Iterator[Finding]:
+    if "://" in text:
+        for match in _USERINFO.finditer(text):
+            if match[2].lower() not in words_of("secrets", "stand_ins") and not _TEMPLATE.match(match[2]):
+                yield Finding(match.start(1), match.end(2), "SECRET", "secret.address")
+        for match in _LONE_USER.finditer(text):
+            if looks_random(match[1]):
+                yield Finding(match.start(1), match.end(1), "SECRET", "secret.address")
+    if "=" in text and ("?" in text or "&" in text or "#" in text):
+        for match in _query_pattern().finditer(text):
+            value = match[1].rstrip(_TRAILING)
+            if not _TEMPLATE.match(value) and (len(value) >= 16 or any(c.isdigit() for c in value)):
+                yield Finding(match.start(1), match.start(1) + len(value), "SECRET", "secret.query")
+
+
+@lru_cache(maxsize=1)
+def _query_pattern() -> re.Pattern[str]:
+    keys = sorted(words_of("secrets", "url_keys"), key=len, reverse=True)
+    names = "|".join(re.escape(key) for key in keys)
+    return re.compile(rf"(?:[?&#]|&amp;)(?:{names})=([^\s&#\"'<>|]{{6,4096}})", re.IGNORECASE)
+
+
+def _find_aws_secrets(text: str) -> Iterator[Finding]:
+    if len(text) < 40 or not _AWS_CUE.search(text):
+        return
+    for match in _AWS_SECRET.finditer(text):
+        token = match[0]
+        mixed = any(c.islower() for c in token) and any(c.isupper() for c in token)
+        near = _AWS_CUE.search(text, max(match.start() - _AWS_REACH, 0), match.end() + _AWS_REACH)
+        if mixed and any(c.isdigit() for c in token) and near:
+            yield Finding(match.start(), match.end(), "SECRET", "secret.aws-secret-key")

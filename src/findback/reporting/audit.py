@@ -1,0 +1,351 @@
+"""An audit laid out as a report."""
+
+from findback.model.audit import Audit, AuditedRetriever, BucketSuccess, Side, Yardstick
+from findback.model.evaluation import Count
+from findback.reporting.blocks import Block, Column, Copied, Facts, Points, Prose, Report, Section, Table
+from findback.reporting.evaluation import spread_blocks
+from findback.reporting.figures import (
+    Cell,
+    count_cell,
+    estimate_cell,
+    figure,
+    number_cell,
+    plural,
+    score_cell,
+    text_cell,
+    whole,
+)
+from findback.reporting.makeup import AXES, set_facts
+
+NO_SAMPLE = "no real sample was given"
+OURS = ("overlap", "leak")
+ARTICLES = ("article overlap", "article leak")
+
+
+def audit_report(audit: Audit, *, examples: int = 5, histograms: bool = False) -> Report:
+    """Lay an audit out, its verdict first.
+
+    Args:
+        audit: What auditing gave.
+        examples: How many of the worst leaking questions to show.
+        histograms: Show how overlap and leak are distributed, bin by bin.
+    """
+    sections = (
+        Section("verdict", "Verdict", (Prose(audit.verdict, "headline"), *_sets(audit))),
+        Section("wording", "How much wording is borrowed", _wording(audit, histograms=histograms)),
+        Section("gap", "The gap to real questions", _gaps(audit)),
+        Section("audit-scores", "What that does to scores", _scores(audit)),
+        Section("buckets", "Success by overlap", _buckets(audit)),
+        Section("mix", "Mix of types", _mix(audit)),
+        Section("hints", "Signs of a model's hand", _hints(audit)),
+        Section("worst", "The worst leaking questions", tuple(Copied(e) for e in audit.worst[:examples])),
+        Section("articles", "Both articles' figures", _articles(audit)),
+        Section("orientation", "Other sets, on other documents", _orientation(audit)),
+        Section("needs-gold", "What labels would add", (Points(audit.needs_gold),)),
+        Section("audit-legend", "What the names mean", (Points(audit.legend), _provenance(audit))),
+        Section("cautions", "What this does not tell you", (Points(audit.cautions),)),
+    )
+    heading = audit.set.set.heading
+    if audit.sample is not None:
+        heading = f"{heading} against {audit.sample.set.heading}"
+    filled = tuple(s for s in sections if s.blocks and any(block != Points(()) for block in s.blocks))
+    return Report("Audit", heading, filled)
+
+
+def sides(audit: Audit) -> tuple[tuple[str, Side], ...]:
+    """Return the set, and the sample where there is one, with their names in tables."""
+    named = [("set", audit.set)]
+    if audit.sample is not None:
+        named.append(("sample", audit.sample))
+    return tuple(named)
+
+
+def _sets(audit: Audit) -> tuple[Block, ...]:
+    blocks: list[Block] = []
+    for name, side in sides(audit):
+        facts = set_facts(side.set).items
+        length = "unknown" if side.gold_length is None else f"{side.gold_length:,.0f} characters (median)"
+        window = "whole gold texts" if side.window is None else f"{whole(side.window)} characters"
+        words = "unknown" if side.query_words is None else f"{side.query_words:g} words (median)"
+        blocks.append(
+            Facts(
+                (
+                    (name.capitalize(), facts[0][1]),
+                    *facts[1:],
+                    ("Query", words),
+                    ("Gold text", length),
+                    ("Window", window),
+                )
+            )
+        )
+    if audit.different_corpora:
+        blocks.append(Prose("Set and sample have their answers in different documents."))
+    return tuple(blocks)
+
+
+def yardstick_table(title: str, named: tuple[tuple[str, str, Yardstick], ...]) -> Table:
+    """Return figures of several yardsticks, one row for each measure and side."""
+    rows = []
+    for label, side, yard in named:
+        shape, few = yard.figures, "no question could be measured"
+        corrected = yard.corrected.median if yard.corrected is not None else None
+        rows.append(
+            (
+                text_cell(f"{label}, {side}"),
+                count_cell(shape.n),
+                number_cell(shape.median, reason=few),
+                estimate_cell(shape.mean),
+                number_cell(shape.at_least_half, reason=few),
+                number_cell(shape.zero, reason=few),
+                number_cell(yard.floor, reason="no other documents to draw from"),
+                number_cell(corrected, reason="not corrected without a chance floor"),
+            )
+        )
+    heads = ("n", "median", "mean", "≥ .5", "zero", "floor", "corrected")
+    columns = (Column("Measure", numeric=False, flexible=True), *(Column(h, bar=h == "mean") for h in heads))
+    return Table(title, columns, tuple(rows))
+
+
+BINS = ("0–.1", ".1–.2", ".2–.3", ".3–.4", ".4–.5", ".5–.6", ".6–.7", ".7–.8", ".8–.9", ".9–1")
+"""How the ten bins of a histogram are called."""
+
+
+def histogram_table(audit: Audit, measure: str) -> Table | None:
+    """Return how many questions of each side fall into each bin; None where no side has a histogram."""
+    named = [
+        (name, yard.figures.histogram)
+        for name, side in sides(audit)
+        for yard in (side.yardstick(measure),)
+        if yard is not None and len(yard.figures.histogram) == len(BINS)
+    ]
+    if not named:
+        return None
+    columns = [Column(measure.capitalize(), numeric=False)]
+    for name, _ in named:
+        columns += [Column(name), Column("share")]
+    rows = []
+    for at, label in enumerate(BINS):
+        cells = [text_cell(label)]
+        for _, bins in named:
+            total = sum(bins)
+            share = bins[at] / total if total else None
+            cells += [count_cell(bins[at]), number_cell(share, reason="no question could be measured")]
+        rows.append(tuple(cells))
+    return Table(f"Questions by {measure} with their gold text", tuple(columns), tuple(rows), charted=True)
+
+
+def _wording(audit: Audit, *, histograms: bool) -> tuple[Block, ...]:
+    named = []
+    for measure in OURS:
+        for name, side in sides(audit):
+            yard = side.yardstick(measure)
+            if yard is not None:
+                named.append((measure, name, yard))
+    blocks: list[Block] = [yardstick_table("Share of the query's words found in its gold text", tuple(named))]
+    if histograms:
+        blocks += [table for table in (histogram_table(audit, measure) for measure in OURS) if table is not None]
+    for name, side in sides(audit):
+        reasons = ", ".join(f"{count.name} ({whole(count.count)})" for count in side.unmeasurable_reasons)
+        measured = f"{plural(side.measured, 'question')} measured"
+        said = f"{name.capitalize()}: {measured}, {whole(side.unmeasurable)} unmeasurable"
+        blocks.append(Prose(f"{said}: {reasons}." if reasons else f"{said}."))
+    languages = tuple(
+        (f"{measure} ({language})", name, yard)
+        for name, side in sides(audit)
+        for language, yards in side.by_language.items()
+        for yard in yards
+        for measure in (yard.measure,)
+        if measure in OURS
+    )
+    if len({label for label, _, _ in languages}) > len(OURS):
+        blocks.append(yardstick_table("By language", languages))
+    return tuple(blocks)
+
+
+def _articles(audit: Audit) -> tuple[Block, ...]:
+    named = tuple(
+        (measure, name, yard)
+        for measure in ARTICLES
+        for name, side in sides(audit)
+        for yard in (side.yardstick(measure),)
+        if yard is not None
+    )
+    return (yardstick_table("English words only, no stems, as the articles count", named),) if named else ()
+
+
+def _gaps(audit: Audit) -> tuple[Block, ...]:
+    if not audit.gaps:
+        return () if audit.sample else (Prose(f"Not measured: {NO_SAMPLE} (--real).", "aside"),)
+    rows = tuple(
+        (
+            text_cell(gap.measure + (", corrected" if gap.corrected else "")),
+            number_cell(gap.set_median, reason="no question could be measured"),
+            number_cell(gap.sample_median, reason="no question could be measured"),
+            estimate_cell(gap.difference, signed=True),
+            estimate_cell(gap.superiority),
+        )
+        for gap in audit.gaps
+    )
+    heads = ("median, set", "median, sample", "difference of means", "P(set > real)")
+    columns = (
+        Column("Measure", numeric=False, flexible=True),
+        *(Column(head, bar=head.startswith("difference")) for head in heads),
+    )
+    blocks: list[Block] = [Table("Set minus sample", columns, rows, axis=(-1.0, 1.0))]
+    blocks.append(
+        Prose(
+            "P(set > real): chance that a question of the set overlaps more than a real one; .5 is no gap.",
+            "aside",
+        )
+    )
+    if any(gap.corrected for gap in audit.gaps):
+        blocks.append(
+            Prose(
+                "Gold texts differ more than twofold in length: only figures corrected for chance compare.",
+                "aside",
+            )
+        )
+    return tuple(blocks)
+
+
+def _scores(audit: Audit) -> tuple[Block, ...]:
+    if not audit.retrievers:
+        return ()
+    no_gap = NO_SAMPLE if audit.sample is None else "the sample has too few labels"
+    rows = tuple(
+        (
+            text_cell(r.name),
+            score_cell(r.set_score, errors=r.failed),
+            score_cell(r.sample_score, errors=r.failed, reason=no_gap),
+            estimate_cell(r.gap, signed=True, reason=no_gap),
+            count_cell(r.set_score.estimate.n),
+            count_cell(r.sample_score.estimate.n if r.sample_score else None, reason=no_gap),
+        )
+        for r in audit.retrievers
+    )
+    heads = ("on the set", "on the sample", "gap", "n set", "n sample")
+    columns = (Column("Retriever", numeric=False, flexible=True), *(Column(head) for head in heads))
+    return (
+        Table(f"{audit.metric} of each retriever", columns, rows),
+        *spread_blocks(audit.spread_set, audit.metric, " on the set"),
+        *spread_blocks(audit.spread_sample, audit.metric, " on the sample"),
+    )
+
+
+def bucket_table(title: str, named: tuple[tuple[AuditedRetriever, tuple[BucketSuccess, ...]], ...]) -> Table:
+    """Return success among questions of like overlap, one column per retriever."""
+    labels = list(dict.fromkeys(bucket.bucket for _, buckets in named for bucket in buckets))
+    rows = []
+    for label in labels:
+        found = [(r, next((b for b in buckets if b.bucket == label), None)) for r, buckets in named]
+        cases = max(bucket.cases for _, bucket in found if bucket is not None)
+        cells = [score_cell(b.score if b else None, errors=r.failed, reason="no question in it") for r, b in found]
+        rows.append((text_cell(label), count_cell(cases), *cells))
+    columns = (
+        Column("Overlap", numeric=False),
+        Column("questions"),
+        *(Column(r.name) for r, _ in named),
+    )
+    return Table(title, columns, tuple(rows), charted=True)
+
+
+def _buckets(audit: Audit) -> tuple[Block, ...]:
+    blocks: list[Block] = []
+    for name, named in (
+        ("set", tuple((r, r.buckets) for r in audit.retrievers)),
+        ("sample", tuple((r, r.sample_buckets) for r in audit.retrievers)),
+    ):
+        if any(buckets for _, buckets in named):
+            blocks.append(bucket_table(f"{audit.metric} by overlap, on the {name}", named))
+    return tuple(blocks)
+
+
+def _mix(audit: Audit) -> tuple[Block, ...]:
+    blocks: list[Block] = []
+    for axis in AXES:
+        columns = [Column(axis.capitalize(), numeric=False)]
+        counts = []
+        for name, side in sides(audit):
+            columns += [Column(name), Column("share")]
+            counts.append(side.set.by.get(axis, ()))
+        if any(counts):
+            blocks.append(Table(f"Questions by {axis}", tuple(columns), _mix_rows(counts)))
+    hardly = tuple(
+        f"The set hardly has {missing.type} ({missing.axis}): {_share(missing.set_share)} of it, "
+        f"{_share(missing.sample_share)} of the sample."
+        for missing in audit.missing_types
+    )
+    return (*((Points(hardly),) if hardly else ()), *blocks)
+
+
+def _mix_rows(counts: list[tuple[Count, ...]]) -> tuple[tuple[Cell, ...], ...]:
+    names = list(dict.fromkeys(count.name for side in counts for count in side))
+    rows = []
+    for name in names:
+        cells = [text_cell(name)]
+        for side in counts:
+            total = sum(count.count for count in side)
+            if not total:
+                cells += [Cell("–", note="nobody has said so yet")] * 2
+                continue
+            held = sum(count.count for count in side if count.name == name)
+            cells += [count_cell(held), number_cell(held / total, reason=None)]
+        rows.append(tuple(cells))
+    return tuple(rows)
+
+
+def _share(value: float | None) -> str:
+    return "an unknown share" if value is None else figure(value)
+
+
+def _hints(audit: Audit) -> tuple[Block, ...]:
+    items = tuple(
+        f"{name.capitalize()}: {hint.sign}" + (f" ({hint.evidence})" if hint.evidence else "")
+        for name, side in sides(audit)
+        for hint in side.hints
+    )
+    return (Points(items),) if items else ()
+
+
+def _orientation(audit: Audit) -> tuple[Block, ...]:
+    if not audit.orientation:
+        return ()
+    rows = tuple(
+        (
+            text_cell(known.name),
+            text_cell(known.written),
+            number_cell(known.overlap_median, reason=None),
+            number_cell(known.at_least_half, reason=None),
+            number_cell(known.zero, reason=None),
+            count_cell(known.n),
+            text_cell(known.source),
+        )
+        for known in audit.orientation
+    )
+    columns = (
+        Column("Set", numeric=False, flexible=True),
+        Column("how written", numeric=False, flexible=True),
+        Column("overlap, median"),
+        Column("≥ .5"),
+        Column("zero"),
+        Column("n"),
+        Column("source", numeric=False, flexible=True),
+    )
+    return (
+        Table("Overlap of public sets", columns, rows),
+        Prose("Another corpus: for orientation only, not for comparison.", "aside"),
+    )
+
+
+def _provenance(audit: Audit) -> Facts:
+    corpus = audit.corpus or "none"
+    if audit.documents is not None:
+        corpus += f", {plural(audit.documents, 'document')}"
+    return Facts(
+        (
+            ("Made", audit.made.strftime("%Y-%m-%d %H:%M UTC")),
+            ("findback", audit.findback),
+            ("Corpus", corpus),
+            ("Tokenizer, seed", f"{audit.tokenizer}, {audit.seed}"),
+        )
+    )

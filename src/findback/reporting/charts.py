@@ -1,0 +1,324 @@
+"""Charts as static SVG: no scripts, no outside address, the same bytes for the same numbers.
+
+Imported by name only, because altair and vl-convert come with the `charts` extra. Colours are written as the
+hexadecimal values of `SERIES` and `INK`, which the report's style sheet replaces in light and dark.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import altair as alt
+import vl_convert
+
+from findback.model.audit import Audit
+from findback.model.evaluation import Evaluation
+from findback.reporting.audit import BINS, OURS, sides
+from findback.reporting.blocks import Chart
+from findback.reporting.evaluation import TYPES, find_score, metric_label, primary_score
+from findback.reporting.figures import Reach, figure, score_cell
+from findback.reporting.inert import inert
+
+SERIES = ("#0072b2", "#d55e00", "#009e73", "#aa4499", "#8a6d00", "#2f4b7c", "#7a5195", "#5f6b6d")
+SHAPES = (
+    "circle",
+    "square",
+    "triangle-up",
+    "diamond",
+    "cross",
+    "triangle-down",
+    "triangle-right",
+    "triangle-left",
+)
+STEPS = ("#08519c", "#3182bd", "#6baed6", "#9ecae1", "#d9d9d9")
+INK = "#24292e"
+RULE = "#d9d9da"
+_NAMESPACE = r'\sxmlns(?::\w+)?="[^"]*"'
+"""Needless inside HTML, and would look like an address."""
+_MARKS = "replace(format(datum.value, '~g'), '0.', '.')"
+_DATA: Any = alt.Data
+_WIDTH = 330
+_LABEL = 26
+
+Dot = tuple[str, str, Reach]
+"""A group, a series, and what its bar draws."""
+
+
+def evaluation_charts(evaluation: Evaluation) -> dict[str, tuple[Chart, ...]]:
+    """Return the charts of an evaluation by the key of the section they belong to."""
+    charts = {
+        "scores": (_metrics(evaluation),),
+        "types": tuple(_types(evaluation, axis) for axis in TYPES),
+        "ranks": (_ranks(evaluation),),
+        "exam": (_subjects(evaluation),),
+    }
+    return {key: tuple(c for c in drawn if c is not None) for key, drawn in charts.items() if any(drawn)}
+
+
+def audit_charts(audit: Audit) -> dict[str, tuple[Chart, ...]]:
+    """Return the charts of an audit by the key of the section they belong to."""
+    charts = {
+        "wording": tuple(_histogram(audit, measure) for measure in OURS),
+        "buckets": (_buckets(audit, on_sample=False), _buckets(audit, on_sample=True)),
+    }
+    return {key: tuple(c for c in drawn if c is not None) for key, drawn in charts.items() if any(drawn)}
+
+
+def _metrics(evaluation: Evaluation) -> Chart | None:
+    dots = []
+    for metric in evaluation.metrics:
+        for retriever in evaluation.retrievers:
+            reach = score_cell(primary_score(retriever, metric)).reach
+            if reach is not None:
+                dots.append((metric_label(evaluation, metric), retriever.name, reach))
+    return _dot_chart("Scores of each retriever", dots)
+
+
+def _types(evaluation: Evaluation, axis: str) -> Chart | None:
+    dots = []
+    for retriever in evaluation.retrievers:
+        for group in retriever.groups:
+            if group.axis == axis:
+                reach = score_cell(find_score(group, evaluation.primary)).reach
+                if reach is not None:
+                    dots.append((f"{group.value} ({group.cases})", retriever.name, reach))
+    return _dot_chart(f"{metric_label(evaluation, evaluation.primary)} by {axis}", dots)
+
+
+def _buckets(audit: Audit, *, on_sample: bool) -> Chart | None:
+    dots = []
+    for retriever in audit.retrievers:
+        for bucket in retriever.sample_buckets if on_sample else retriever.buckets:
+            reach = score_cell(bucket.score).reach
+            if reach is not None:
+                dots.append((f"{bucket.bucket} ({bucket.cases})", retriever.name, reach))
+    return _dot_chart(f"{audit.metric} by overlap, on the {'sample' if on_sample else 'set'}", dots)
+
+
+def _dot_chart(title: str, dots: Sequence[Dot]) -> Chart | None:
+    if not dots:
+        return None
+    groups = _labels(group for group, _, _ in dots)
+    names = _labels(name for _, name, _ in dots)
+    bars, points = [], []
+    for group, name, reach in dots:
+        at = {"group": groups[group], "series": names[name]}
+        bars.append(at | {"low": reach.low, "high": reach.high})
+        points += [at | {"at": value} for value in dict.fromkeys((reach.left, reach.right))]
+    lowest = min(0.0, *(reach.low for _, _, reach in dots))
+    highest = max(1.0, *(reach.high for _, _, reach in dots))
+    series = list(names.values())
+    colours = [SERIES[at % len(SERIES)] for at in range(len(series))]
+    shapes = [SHAPES[at % len(SHAPES)] for at in range(len(series))]
+    legend = alt.Legend(title=None, orient="top", columns=3, symbolSize=60, labelLimit=120)
+    place: dict[str, Any] = {
+        "y": alt.Y(
+            "group:N",
+            sort=list(groups.values()),
+            title=None,
+            axis=alt.Axis(domain=False, ticks=False, labelLimit=120),
+        ),
+        "yOffset": alt.YOffset("series:N", sort=series),
+    }
+    axis = alt.Axis(title=None, tickCount=5, domain=False, ticks=False, labelExpr=_MARKS)
+    scale = alt.Scale(domain=[lowest, highest], nice=False)
+    colour = alt.Color("series:N", sort=series, scale=alt.Scale(domain=series, range=colours), legend=legend)
+    lines = (
+        alt.Chart(_DATA(values=bars))
+        .mark_rule(strokeWidth=2)
+        .encode(x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q", color=colour, **place)
+    )
+    marks = (
+        alt.Chart(_DATA(values=points))
+        .mark_point(filled=True, size=55, opacity=1)
+        .encode(
+            x=alt.X("at:Q", scale=scale, axis=axis),
+            color=colour,
+            shape=alt.Shape("series:N", sort=series, scale=alt.Scale(domain=series, range=shapes), legend=legend),
+            **place,
+        )
+    )
+    height = max(16, 13 * len(series)) * len(groups) + 10 * len(groups)
+    said = "; ".join(f"{group}, {name}: {_said(reach)}" for group, name, reach in dots[:40])
+    return Chart(title, f"{title}. {said}.", _svg((lines + marks).properties(width=_WIDTH, height=height)))
+
+
+def _said(reach: Reach) -> str:
+    middle = figure(reach.left) if reach.left == reach.right else f"{figure(reach.left)} to {figure(reach.right)}"
+    return f"{middle}, from {figure(reach.low, digits=2)} to {figure(reach.high, digits=2)}"
+
+
+def _histogram(audit: Audit, measure: str) -> Chart | None:
+    bars, said = [], []
+    for name, side in sides(audit):
+        yard = side.yardstick(measure)
+        if yard is None or len(yard.figures.histogram) != len(BINS) or not sum(yard.figures.histogram):
+            continue
+        total = sum(yard.figures.histogram)
+        shares = [count / total for count in yard.figures.histogram]
+        bars += [{"bin": label, "side": name, "share": share} for label, share in zip(BINS, shares, strict=True)]
+        said.append(f"{name}: " + ", ".join(figure(share) for share in shares))
+    return _bar_chart(
+        f"Questions by {measure}",
+        bars,
+        x="bin",
+        y="share",
+        series=("set", "sample"),
+        order=BINS,
+        said="; ".join(said),
+    )
+
+
+def _subjects(evaluation: Evaluation) -> Chart | None:
+    mix = evaluation.subjects
+    if mix is None or not sum(mix.exam) or not sum(mix.index):
+        return None
+    names = _labels(mix.subjects)
+    bars: list[dict[str, Any]] = []
+    for side, counts in (("exam", mix.exam), ("index", mix.index)):
+        bars += [
+            {"subject": names[subject], "side": side, "share": count / sum(counts)}
+            for subject, count in zip(mix.subjects, counts, strict=True)
+        ]
+    said = "; ".join(f"{bar['subject']} {bar['side']} {figure(bar['share'])}" for bar in bars[:60])
+    return _bar_chart(
+        "Subjects of the exam's gold and of the index",
+        bars,
+        x="share",
+        y="subject",
+        series=("exam", "index"),
+        order=tuple(names.values()),
+        said=said,
+    )
+
+
+def _bar_chart(
+    title: str,
+    bars: list[dict[str, Any]],
+    *,
+    x: str,
+    y: str,
+    series: Sequence[str],
+    order: Sequence[str],
+    said: str,
+) -> Chart | None:
+    """Draw shares as grouped bars, standing when `y` is the share and lying otherwise."""
+    if not bars:
+        return None
+    present = [name for name in series if any(bar["side"] == name for bar in bars)]
+    standing = y == "share"
+    named = alt.Axis(title=None, domain=False, ticks=False, labelAngle=0, labelLimit=120, labelOverlap=standing)
+    shares = alt.Axis(title="share", tickCount=4, domain=False, ticks=False, labelExpr=_MARKS)
+    scale = alt.Scale(domain=present, range=list(SERIES[: len(present)]))
+    legend = alt.Legend(title=None, orient="top")
+    colour = alt.Color("side:N", sort=present, scale=scale, legend=legend)
+    base = alt.Chart(_DATA(values=bars)).mark_bar()
+    if standing:
+        drawn = base.encode(
+            x=alt.X(f"{x}:N", sort=list(order), axis=named),
+            xOffset=alt.XOffset("side:N", sort=present),
+            y=alt.Y("share:Q", axis=shares),
+            color=colour,
+        ).properties(width=_WIDTH + 40, height=150)
+    else:
+        drawn = base.encode(
+            y=alt.Y(f"{y}:N", sort=list(order), axis=named),
+            yOffset=alt.YOffset("side:N", sort=present),
+            x=alt.X("share:Q", axis=shares),
+            color=colour,
+        ).properties(width=_WIDTH, height=30 * len(order))
+    return Chart(title, f"{title}. {said}.", _svg(drawn))
+
+
+def _ranks(evaluation: Evaluation) -> Chart | None:
+    ranks = list(dict.fromkeys(count.name for r in evaluation.retrievers for count in r.ranks))
+    labels = _labels(ranks)
+    names = _labels(r.name for r in evaluation.retrievers)
+    bars: list[dict[str, Any]] = []
+    said = []
+    for retriever in evaluation.retrievers:
+        total = sum(count.count for count in retriever.ranks)
+        if not total:
+            continue
+        bars += [
+            {
+                "retriever": names[retriever.name],
+                "rank": labels[count.name],
+                "share": count.count / total,
+                "order": ranks.index(count.name),
+            }
+            for count in retriever.ranks
+        ]
+        said.append(f"{retriever.name}: " + ", ".join(f"rank {c.name} {c.count}" for c in retriever.ranks))
+    if not bars:
+        return None
+    shades = [STEPS[min(at, len(STEPS) - 1)] for at in range(len(ranks))]
+    drawn = (
+        alt.Chart(_DATA(values=bars))
+        .mark_bar(stroke="#ffffff", strokeWidth=1)
+        .encode(
+            y=alt.Y(
+                "retriever:N",
+                sort=list(names.values()),
+                axis=alt.Axis(title=None, domain=False, ticks=False, labelLimit=120),
+            ),
+            x=alt.X(
+                "share:Q",
+                stack="zero",
+                scale=alt.Scale(domain=[0, 1]),
+                axis=alt.Axis(title="share of questions", tickCount=4, domain=False, ticks=False, labelExpr=_MARKS),
+            ),
+            color=alt.Color(
+                "rank:N",
+                sort=list(labels.values()),
+                scale=alt.Scale(domain=list(labels.values()), range=shades),
+                legend=alt.Legend(title="rank of the gold", orient="top", columns=5, titleLimit=200),
+            ),
+            order=alt.Order("order:Q"),
+        )
+        .properties(width=_WIDTH, height=28 * len(names))
+    )
+    title = "Where the best gold document stands"
+    return Chart(title, f"{title}. {'; '.join(said)}.", _svg(drawn))
+
+
+def _labels(names: Iterable[str]) -> dict[str, str]:
+    """Return a short, harmless and still distinct label for each name, in order.
+
+    Nothing else may bring text into a chart: vl-convert ends the whole process on a control character.
+    """
+    labels: dict[str, str] = {}
+    for name in names:
+        if name in labels:
+            continue
+        label = inert(name, limit=_LABEL)
+        again = 2
+        while label in labels.values():
+            label = f"{inert(name, limit=_LABEL - 4)} {again}"
+            again += 1
+        labels[name] = label
+    return labels
+
+
+def _svg(drawn: Any) -> str:
+    styled = (
+        drawn.configure(
+            aria=False,
+            font="sans-serif",
+            background="transparent",
+            padding={"left": 22, "right": 8, "top": 4, "bottom": 4},
+        )
+        .configure_view(stroke=None)
+        .configure_axis(
+            labelColor=INK,
+            titleColor=INK,
+            gridColor=RULE,
+            labelFontSize=12,
+            titleFontSize=12,
+            titleFontWeight="normal",
+        )
+        .configure_legend(labelColor=INK, titleColor=INK, labelFontSize=12, titleFontSize=12, titleFontWeight="normal")
+    )
+    svg: str = vl_convert.vegalite_to_svg(styled.to_json(), allowed_base_urls=[])
+    head, body = svg.split(">", 1)
+    return f"{re.sub(_NAMESPACE, '', head)}>{body}"

@@ -1,0 +1,387 @@
+"""An evaluation laid out as a report."""
+
+from collections.abc import Iterable
+
+from findback.model.estimate import Estimate
+from findback.model.evaluation import Evaluation, RetrieverScores, Score, ScoreGroup
+from findback.reporting.blocks import Block, Column, Facts, Missed, Points, Prose, Report, Section, Table
+from findback.reporting.figures import (
+    basis,
+    count_cell,
+    estimate_cell,
+    milliseconds,
+    number_cell,
+    plural,
+    score_cell,
+    spoken,
+    text_cell,
+    whole,
+)
+from findback.reporting.makeup import chosen, makeup_blocks, subject_blocks
+
+APART = ("origin", "stratum", "indexed", "lenient")
+"""Axes that every report shows apart."""
+TYPES = ("wording", "answer", "language", "overlap")
+"""Axes shown on request."""
+_AXES = {
+    "indexed": ("Gold", "by whether the gold is in the index"),
+    "lenient": ("Counting", "with confirmed translations and mirrors counted as the gold itself"),
+    "overlap": ("Overlap", "by overlap of the query with its gold"),
+}
+"""How some axes head their column and their table."""
+
+
+def evaluation_report(evaluation: Evaluation, *, by: Iterable[str] = (), examples: int = 10) -> Report:
+    """Lay an evaluation out.
+
+    Args:
+        evaluation: What scoring gave.
+        by: Axes of types to show besides those that always stand apart; `all` shows every one.
+        examples: Missed questions shown for each retriever.
+    """
+    wanted = set(TYPES) if "all" in set(by) else set(by)
+    types = tuple(axis for axis in TYPES if axis in wanted)
+    sections = (
+        Section("headline", "Headline", (Prose(headline(evaluation), "headline"), primary_table(evaluation))),
+        Section("exam", "What the exam is made of", _exam(evaluation)),
+        Section(
+            "scores",
+            "Scores",
+            (scores_table(evaluation), *spread_blocks(evaluation.spread, evaluation.primary)),
+        ),
+        Section("apart", "Kept apart", _groups(evaluation, APART)),
+        Section("types", "By type", _groups(evaluation, types)),
+        Section("ranks", "Where the gold stands", _ranks(evaluation)),
+        Section("misses", "Misses", _misses(evaluation, examples)),
+        Section("coverage", "Is it there to be found?", _coverage(evaluation)),
+        Section("abstention", "Can it tell that there is no answer?", _abstention(evaluation)),
+        Section("errors", "Errors and what was counted apart", _errors(evaluation)),
+        Section("latency", "Latency", (_latency(evaluation),)),
+        Section("legend", "What the names mean", (Points(evaluation.legend), *provenance(evaluation))),
+        Section("limits", "What this does not tell you", (Points(evaluation.limits),)),
+    )
+    return Report(
+        "Evaluation",
+        evaluation.set.heading,
+        tuple(section for section in sections if any(block != Points(()) for block in section.blocks)),
+    )
+
+
+def primary_score(retriever: RetrieverScores, metric: str) -> Score | None:
+    """Return a retriever's score over all cases, or None."""
+    group = retriever.group()
+    return None if group is None else find_score(group, metric)
+
+
+def find_score(group: ScoreGroup, metric: str) -> Score | None:
+    """Return one metric of a group, by name or label."""
+    return next((score for score in group.scores if metric in (score.metric, score.label)), None)
+
+
+def metric_label(evaluation: Evaluation, metric: str) -> str:
+    """Return how tables head a metric."""
+    for retriever in evaluation.retrievers:
+        score = primary_score(retriever, metric)
+        if score is not None:
+            return score.label
+    return metric
+
+
+def headline(evaluation: Evaluation) -> str:
+    """Say in one or two sentences what the primary metric shows, and no more than it shows."""
+    label = metric_label(evaluation, evaluation.primary)
+    scored: list[tuple[float, RetrieverScores, Score]] = []
+    bounded = []
+    for retriever in evaluation.retrievers:
+        score = primary_score(retriever, evaluation.primary)
+        if score is not None and score.estimate.value is not None:
+            scored.append((score.estimate.value, retriever, score))
+        else:
+            bounded.append((retriever, score))
+    scored.sort(key=lambda entry: -entry[0])
+    said = [_leaders(label, scored)] if scored else []
+    for retriever, score in bounded:
+        cell = score_cell(score, errors=retriever.failed)
+        if cell.reach is not None:
+            said.append(
+                f"{retriever.name} failed on {plural(retriever.failed, 'question')}; its {label} lies within "
+                f"{cell.text} if those are counted as missed or as found."
+            )
+        else:
+            said.append(f"{retriever.name} has no {label}: {cell.note}.")
+    return " ".join(said) or "Nothing was scored."
+
+
+def _leaders(label: str, scored: list[tuple[float, RetrieverScores, Score]]) -> str:
+    _, best, score = scored[0]
+    first = f"{label} of {best.name}: {spoken(estimate_cell(score.estimate))}, {basis(score.estimate)}."
+    if len(scored) == 1:
+        return first
+    _, worst, low = scored[-1]
+    said = (
+        f"{best.name} has the highest {label}, {spoken(estimate_cell(score.estimate))}; "
+        f"{worst.name} the lowest, {spoken(estimate_cell(low.estimate))} ({basis(score.estimate)})."
+    )
+    if _overlap(score.estimate, low.estimate):
+        return f"{said} Their intervals overlap: only a paired comparison can tell them apart."
+    return said
+
+
+def _overlap(upper: Estimate, lower: Estimate) -> bool:
+    return upper.low is None or lower.high is None or lower.high >= upper.low
+
+
+def primary_table(evaluation: Evaluation) -> Table:
+    """Return the primary metric per retriever, with what it rests on."""
+    label = metric_label(evaluation, evaluation.primary)
+    rows = []
+    for retriever in evaluation.retrievers:
+        score = primary_score(retriever, evaluation.primary)
+        base = _base(score)
+        no_gold = "gold plays no role in this figure"
+        rows.append(
+            (
+                text_cell(retriever.name),
+                score_cell(score, errors=retriever.failed),
+                count_cell(base.n if base else None, reason="not scored"),
+                count_cell(base.clusters if base else None, reason="not scored"),
+                count_cell(base.golds if base else None, reason=no_gold),
+                number_cell(base.design_effect if base else None, reason="design effect not measured", digits=2),
+            )
+        )
+    columns = (
+        Column("Retriever", numeric=False, flexible=True),
+        Column(label, bar=True),
+        Column("n"),
+        Column("clusters"),
+        Column("golds"),
+        Column("deff"),
+    )
+    return Table(f"{label}, the primary metric", columns, tuple(rows))
+
+
+def _base(score: Score | None) -> Estimate | None:
+    """Return the estimate whose n is to be shown: the lower bound's where errors leave no mean."""
+    if score is None:
+        return None
+    return score.lowest if score.estimate.value is None and score.lowest is not None else score.estimate
+
+
+def scores_table(evaluation: Evaluation) -> Table:
+    """Return every metric of every retriever over all cases."""
+    columns = [Column("Retriever", numeric=False, flexible=True), Column("n")]
+    columns += [Column(metric_label(evaluation, metric)) for metric in evaluation.metrics]
+    rows = []
+    for retriever in evaluation.retrievers:
+        group = retriever.group()
+        scores = [primary_score(retriever, metric) for metric in evaluation.metrics]
+        cells = [text_cell(retriever.name), count_cell(group.cases if group else None, reason="not scored")]
+        cells += [score_cell(score, errors=retriever.failed) for score in scores]
+        rows.append(tuple(cells))
+    return Table("Every metric over all answerable questions", tuple(columns), tuple(rows))
+
+
+def spread_blocks(spread: Estimate | None, metric: str, where: str = "") -> tuple[Block, ...]:
+    """Say how far best and worst retriever lie apart."""
+    if spread is None:
+        return ()
+    cell = estimate_cell(spread, signed=True)
+    if cell.value is None:
+        return (Prose(f"Best minus worst retriever{where} cannot be told: {cell.note}."),)
+    return (Prose(f"Best minus worst retriever{where}, {metric}: {spoken(cell)}, {basis(spread)}."),)
+
+
+def _exam(evaluation: Evaluation) -> tuple[Block, ...]:
+    how = Prose(f"How the cases were chosen: {chosen(evaluation.set)}.")
+    return (*makeup_blocks(evaluation.set), how, *subject_blocks(evaluation.subjects))
+
+
+def group_table(evaluation: Evaluation, axis: str) -> Table | None:
+    """Return the primary metric per group of an axis and retriever; None where nothing was grouped by it."""
+    values: dict[str, int] = {}
+    exploratory = False
+    for retriever in evaluation.retrievers:
+        for group in retriever.groups:
+            if group.axis == axis:
+                values[group.value] = max(group.cases, values.get(group.value, 0))
+                exploratory = exploratory or group.exploratory
+    if not values:
+        return None
+    label = metric_label(evaluation, evaluation.primary)
+    rows = []
+    for value, cases in values.items():
+        cells = [text_cell(value), count_cell(cases)]
+        for retriever in evaluation.retrievers:
+            found = next((g for g in retriever.groups if g.axis == axis and g.value == value), None)
+            score = None if found is None else find_score(found, evaluation.primary)
+            cell = score_cell(score, errors=retriever.failed)
+            if found is not None and found.cases != cases:
+                cell = cell._replace(tail="; ".join(filter(None, (cell.tail, f"n {whole(found.cases)}"))))
+            cells.append(cell)
+        rows.append(tuple(cells))
+    head, words = _AXES.get(axis, (axis.replace("_", " ").capitalize(), f"by {axis}"))
+    columns = (
+        Column(head, numeric=False, flexible=True),
+        Column("n"),
+        *(Column(retriever.name) for retriever in evaluation.retrievers),
+    )
+    title = f"{label} {words}" + (" (exploratory: no verdict rests on it)" if exploratory else "")
+    return Table(title, columns, tuple(rows), charted=axis in TYPES)
+
+
+def _groups(evaluation: Evaluation, axes: Iterable[str]) -> tuple[Block, ...]:
+    tables = (group_table(evaluation, axis) for axis in axes)
+    return tuple(table for table in tables if table is not None) or (Points(()),)
+
+
+def counts_table(title: str, head: str, per_retriever: Iterable[tuple[str, dict[str, int]]]) -> Table:
+    """Return counts by class, one column per retriever; a class a retriever does not have counts 0."""
+    named = tuple(per_retriever)
+    classes = list(dict.fromkeys(name for _, counts in named for name in counts))
+    rows = tuple((text_cell(name), *(count_cell(counts.get(name, 0)) for _, counts in named)) for name in classes)
+    columns = (Column(head, numeric=False, flexible=True), *(Column(name) for name, _ in named))
+    return Table(title, columns, rows)
+
+
+def _ranks(evaluation: Evaluation) -> tuple[Block, ...]:
+    named = [(r.name, {count.name: count.count for count in r.ranks}) for r in evaluation.retrievers]
+    table = counts_table("Questions by the rank of their best gold document", "Rank", named)
+    return (table._replace(charted=True),)
+
+
+def _misses(evaluation: Evaluation, examples: int) -> tuple[Block, ...]:
+    named = [(r.name, {count.name: count.count for count in r.misses}) for r in evaluation.retrievers]
+    if not any(counts for _, counts in named):
+        return (Prose("No question was missed.") if evaluation.retrievers else Points(()),)
+    shown = [Missed(r.name, miss) for r in evaluation.retrievers for miss in r.miss_examples[:examples]]
+    return (counts_table("Misses by class", "Class", named), *shown)
+
+
+def _coverage(evaluation: Evaluation) -> tuple[Block, ...]:
+    rows = []
+    for retriever in evaluation.retrievers:
+        cover = retriever.coverage
+        share = cover.indexed / cover.golds if cover.indexed is not None and cover.golds else None
+        why = cover.reason or "the retriever cannot answer by id"
+        rows.append(
+            (
+                text_cell(retriever.name),
+                count_cell(cover.golds),
+                count_cell(cover.indexed, reason=why),
+                number_cell(share, reason=why),
+            )
+        )
+    columns = (
+        Column("Retriever", numeric=False, flexible=True),
+        Column("gold documents"),
+        Column("in the index"),
+        Column("share"),
+    )
+    return (Table("Gold documents each retriever holds", columns, tuple(rows)),)
+
+
+def _abstention(evaluation: Evaluation) -> tuple[Block, ...]:
+    held = [(r.name, r.abstention) for r in evaluation.retrievers if r.abstention is not None]
+    if not held:
+        return (Prose("Not measured: the set has too few no-answer cases, or the retrievers give no scores."),)
+    rows = tuple(
+        (
+            text_cell(name),
+            estimate_cell(kept.auroc),
+            estimate_cell(kept.false_answer),
+            estimate_cell(kept.false_abstain),
+            count_cell(kept.unanswerable),
+            count_cell(kept.answerable),
+        )
+        for name, kept in held
+    )
+    columns = (
+        Column("Retriever", numeric=False, flexible=True),
+        Column("AUROC"),
+        Column("false answer"),
+        Column("false abstain"),
+        Column("no-answer"),
+        Column("answerable"),
+    )
+    return (Table("No-answer cases, never part of the means above", columns, rows),)
+
+
+def _errors(evaluation: Evaluation) -> tuple[Block, ...]:
+    columns = (
+        Column("Retriever", numeric=False, flexible=True),
+        Column("failed"),
+        Column("missing"),
+        Column("not applicable"),
+        Column("outside corpus"),
+        Column("tied golds"),
+        Column("unstable"),
+    )
+    rows = tuple(
+        (
+            text_cell(r.name),
+            count_cell(r.failed),
+            count_cell(r.missing),
+            count_cell(r.not_applicable),
+            count_cell(r.outside_corpus),
+            number_cell(r.tied_golds, reason="the order is the engine's own"),
+            count_cell(r.unstable, reason="each question was asked once"),
+        )
+        for r in evaluation.retrievers
+    )
+    blocks: list[Block] = [Table("Counted apart", columns, rows)]
+    kinds = tuple(
+        (text_cell(r.name), text_cell(error.kind), count_cell(error.count), text_cell(error.first or None))
+        for r in evaluation.retrievers
+        for error in r.errors
+    )
+    if kinds:
+        heads = (("Retriever", False), ("kind", False), ("count", True), ("first message", False))
+        titled = tuple(Column(head, numeric=numeric, flexible=not numeric) for head, numeric in heads)
+        blocks.append(Table("Errors, with the first message of each kind", titled, kinds))
+    notes = tuple(f"{r.name}: {note}" for r in evaluation.retrievers for note in r.notes)
+    return (*blocks, *((Points(notes),) if notes else ()))
+
+
+def _latency(evaluation: Evaluation) -> Table:
+    columns = (
+        Column("Retriever", numeric=False, flexible=True),
+        Column("median"),
+        Column("95th percentile"),
+        Column("searches"),
+        Column("warm-up"),
+        Column("concurrency"),
+    )
+    rows = tuple(
+        (
+            text_cell(r.name),
+            milliseconds(r.latency.median_ms),
+            milliseconds(r.latency.p95_ms),
+            count_cell(r.latency.measured),
+            count_cell(r.latency.warm_up),
+            count_cell(r.latency.concurrency),
+        )
+        for r in evaluation.retrievers
+    )
+    return Table("How long searches took; warm-up is left out", columns, rows)
+
+
+def provenance(evaluation: Evaluation) -> tuple[Block, ...]:
+    """Return what is needed to make the same numbers again."""
+    corpus = evaluation.corpus or "none"
+    if evaluation.documents is not None:
+        corpus += f", {plural(evaluation.documents, 'document')}"
+    if evaluation.corpus_digest:
+        corpus += f", {evaluation.corpus_digest[:19]}"
+    facts: list[tuple[str, str]] = [
+        ("Made", evaluation.made.strftime("%Y-%m-%d %H:%M UTC")),
+        ("findback", evaluation.findback),
+        ("Workspace", evaluation.workspace),
+        ("Corpus", corpus),
+        ("Depth, seed", f"{evaluation.depth}, {evaluation.seed}"),
+        ("Tokenizer", evaluation.tokenizer),
+    ]
+    facts += [
+        (r.name, f"{r.kind}, configuration {r.config_digest[:19]}" + (f", run {r.run}" if r.run else ""))
+        for r in evaluation.retrievers
+    ]
+    return (Facts(tuple(facts)),)

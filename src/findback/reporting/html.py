@@ -1,0 +1,205 @@
+"""Reports as one self-contained HTML file: no scripts, no outside address, light and dark."""
+
+import importlib
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from findback.model.audit import Audit
+from findback.model.evaluation import Evaluation
+from findback.reporting.audit import audit_report
+from findback.reporting.blocks import (
+    Block,
+    Chart,
+    Copied,
+    Facts,
+    Missed,
+    Mixes,
+    Points,
+    Prose,
+    Report,
+    Section,
+    Table,
+)
+from findback.reporting.evaluation import evaluation_report
+from findback.reporting.figures import Reach, axis_mark, figure, whole
+from findback.reporting.inert import (
+    EXTRACT_LIMIT,
+    NAME_LIMIT,
+    PROSE_LIMIT,
+    QUERY_LIMIT,
+    inert,
+    judge_command,
+    pieces,
+)
+from findback.reporting.share import shareable_audit, shareable_evaluation
+
+NO_CHARTS = "Charts are left out: pip install 'findback[charts]' draws them. The tables hold every number."
+_LAST = {"legend", "limits", "audit-legend", "cautions"}
+_AFTER_AUDIT = {"ranks", "misses", "coverage", "abstention", "errors", "latency"}
+
+
+def render_report(
+    evaluation: Evaluation | None = None,
+    audit: Audit | None = None,
+    *,
+    share: bool = False,
+    charts: bool = True,
+) -> str:
+    """Return a report of an evaluation, an audit, or both.
+
+    Args:
+        evaluation: What scoring gave, if anything.
+        audit: What auditing gave, if anything.
+        share: Leave out texts and ids, so that the file may be shown outside the team.
+        charts: Draw charts where the libraries for it are installed; tables hold the same numbers.
+
+    Raises:
+        ValueError: If there is neither an evaluation nor an audit.
+    """
+    record = evaluation or audit
+    if record is None:
+        raise ValueError("a report needs an evaluation or an audit")
+    if share:
+        evaluation = None if evaluation is None else shareable_evaluation(evaluation)
+        audit = None if audit is None else shareable_audit(audit)
+    drawn, note = _charts(evaluation, audit) if charts else ({}, None)
+    report = _joined(evaluation, audit)
+    return _page("report.html.j2", report=report, charts=drawn, chart_note=note, share=share, made=record.made)
+
+
+def render_fragment(record: Evaluation | Audit) -> str:
+    """Return a record as an HTML fragment for a notebook: its tables, without a page around them."""
+    report = audit_report(record) if isinstance(record, Audit) else evaluation_report(record)
+    return _page("fragment.html.j2", report=report, charts={}, share=False)
+
+
+def _joined(evaluation: Evaluation | None, audit: Audit | None) -> Report:
+    reports = []
+    if evaluation is not None:
+        reports.append(evaluation_report(evaluation, by=("all",), examples=1_000))
+    if audit is not None:
+        reports.append(audit_report(audit, examples=1_000, histograms=True))
+    if len(reports) == 1:
+        return reports[0]
+    scored, audited = reports
+    said = [s for s in scored.sections if s.key not in _LAST]
+    sections = [s for s in said if s.key not in _AFTER_AUDIT]
+    sections += [s for s in audited.sections if s.key not in _LAST]
+    sections += [s for s in said if s.key in _AFTER_AUDIT]
+    sections += [*_merged("legend", "audit-legend", reports), *_merged("limits", "cautions", reports)]
+    heading = scored.heading
+    if audited.heading != heading:
+        heading = f"{heading}; audit of {audited.heading}"
+    return Report("Evaluation and audit", heading, tuple(sections))
+
+
+def _merged(first: str, second: str, reports: list[Report]) -> tuple[Section, ...]:
+    found = [section for report in reports for section in report.sections if section.key in (first, second)]
+    if not found:
+        return ()
+    points = dict.fromkeys(
+        item for s in found for block in s.blocks if isinstance(block, Points) for item in block.items
+    )
+    rest = tuple(block for section in found for block in section.blocks if not isinstance(block, Points))
+    return (Section(first, found[0].title, (Points(tuple(points)), *rest)),)
+
+
+def _charts(evaluation: Evaluation | None, audit: Audit | None) -> tuple[dict[str, tuple[Chart, ...]], str | None]:
+    try:
+        drawing = importlib.import_module("findback.reporting.charts")
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] not in ("altair", "vl_convert"):
+            raise
+        return {}, NO_CHARTS
+    drawn: dict[str, tuple[Chart, ...]] = {}
+    if evaluation is not None:
+        drawn |= drawing.evaluation_charts(evaluation)
+    if audit is not None:
+        drawn |= drawing.audit_charts(audit)
+    return drawn, None
+
+
+def style_sheet() -> Markup:
+    """Return the style sheet every page carries inside it."""
+    sheet = files("findback.reporting").joinpath("templates", "report.css").read_text("utf-8")
+    return Markup(sheet)  # noqa: S704 - package data, no text of anyone's in it
+
+
+def _page(template: str, **context: Any) -> str:
+    return environment().get_template(template).render(**context)
+
+
+def _finalize(value: Any) -> Any:
+    return inert(value, limit=PROSE_LIMIT) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _place(value: float, axis: tuple[float, float]) -> str:
+    """Return a value as a percentage of an axis, for SVG coordinates.
+
+    >>> _place(0.5, (0.0, 1.0)), _place(-2.0, (-1.0, 1.0))
+    ('50.0%', '0.0%')
+    """
+    share = (value - axis[0]) / (axis[1] - axis[0])
+    return f"{min(1.0, max(0.0, share)) * 100:.1f}%"
+
+
+def _kind(block: Block) -> str:
+    names: dict[type, str] = {
+        Prose: "prose",
+        Points: "points",
+        Facts: "facts",
+        Table: "table",
+        Mixes: "mixes",
+        Copied: "copied",
+        Missed: "missed",
+    }
+    return names[type(block)]
+
+
+def _exact(value: float) -> str:
+    """Return a number so that it reads back equal."""
+    return repr(value)
+
+
+def _clip(text: str | None, limit: int = NAME_LIMIT) -> str:
+    return "" if text is None else inert(text, limit=limit)
+
+
+def _footnotes(table: Table) -> dict[str, int]:
+    notes: dict[str, int] = {}
+    for row in table.rows:
+        for cell in row:
+            if cell.note:
+                notes.setdefault(cell.note, len(notes) + 1)
+    return notes
+
+
+@lru_cache(maxsize=1)
+def environment() -> Environment:
+    """Return the template environment: everything escaped, nothing undefined passes."""
+    made = Environment(
+        loader=PackageLoader("findback.reporting", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"clip": _clip, "exact": _exact, "figure": figure, "whole": whole, "mark": axis_mark}
+    made.globals |= {
+        "kind": _kind,
+        "place": _place,
+        "pieces": pieces,
+        "judge_command": judge_command,
+        "footnotes": _footnotes,
+        "style_sheet": style_sheet,
+        "safe_svg": Markup,
+        "QUERY_LIMIT": QUERY_LIMIT,
+        "EXTRACT_LIMIT": EXTRACT_LIMIT,
+        "Reach": Reach,
+    }
+    return made

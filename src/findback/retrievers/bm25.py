@@ -1,0 +1,201 @@
+"""BM25 over the passages of the corpus: the embedded default."""
+
+import asyncio
+import hashlib
+import json
+import shutil
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, NonNegativeFloat
+
+from findback.files import folder_atomically, private_folder
+from findback.model.hits import Answer, Hit
+from findback.model.protocols import SILENT, Passages, Progress, Query
+from findback.model.record import Record
+from findback.model.settings import RetrieverSettings
+from findback.model.trusted import Trusted
+from findback.retrievers.build import read_own
+from findback.retrievers.ranking import find_best
+from findback.retrievers.surroundings import Surroundings
+from findback.text.frequency import list_function_words
+from findback.text.scripts import primary_language
+from findback.text.stems import stem_all
+from findback.text.words import TOKENIZER_VERSION, is_bigram, words
+
+INDEX_VERSION = 1
+"""Raised when the same settings would give another index."""
+
+
+class Bm25Settings(Record):
+    """Settings of kind `bm25`."""
+
+    method: Literal["lucene", "atire", "robertson"] = "lucene"
+    """Which published formula."""
+    k1: NonNegativeFloat = 1.2
+    """How soon a repeated word stops counting."""
+    b: Annotated[float, Field(ge=0, le=1)] = 0.75
+    """How much long passages are held back."""
+    language: str | None = None
+    """ISO 639-1 code for stems and stop words; the corpus' most frequent one when left out, else English."""
+    stems: bool = True
+    """Compare stems instead of words."""
+    stop_words: Literal["short", "long", "none"] = "short"
+    """Function words to leave out. `short`: the 33 English ones most BM25 baselines leave out, and `long` for other
+    languages. `long`: every function word findback knows of the language."""
+
+
+class Bm25Retriever:
+    """Ranks passages by BM25. A query without any word of the corpus finds nothing."""
+
+    kind = "bm25"
+    score_direction: Literal["higher"] = "higher"
+    honours: frozenset[str] = frozenset()
+    egress: Literal["local", "internal", "external"] = "local"
+
+    def __init__(self, name: str, own: Bm25Settings, passages: Passages, surroundings: Surroundings) -> None:
+        self.name = name
+        self._own, self._passages, self._surroundings = own, passages, surroundings
+        self._language = own.language or _main_language(surroundings)
+        self._stop: frozenset[str] | None = None
+        self._index: Any = None
+        self._documents: frozenset[str] | None = None
+
+    @classmethod
+    def trusts(cls, name: str, settings: RetrieverSettings) -> tuple[Trusted, ...]:
+        """Return nothing: no foreign code, no host."""
+        read_own(name, settings, Bm25Settings)
+        return ()
+
+    @classmethod
+    def build(cls, name: str, settings: RetrieverSettings, surroundings: Surroundings) -> "Bm25Retriever":
+        """Return the retriever; the index is made or read by `prepare` or the first search.
+
+        Raises:
+            SettingsError: If a setting makes no sense or there is no corpus.
+        """
+        return cls(name, read_own(name, settings, Bm25Settings), surroundings.corpus(name), surroundings)
+
+    def settings(self) -> Mapping[str, object]:
+        """Return what changes results: formula, language, tokenizer and the digest of the passages."""
+        own = self._own.model_dump()
+        return {
+            **own,
+            "language": self._language,
+            "tokenizer": TOKENIZER_VERSION,
+            "passages": self._passages.digest,
+        }
+
+    async def prepare(self, progress: Progress = SILENT) -> None:
+        """Read the index from the cache, or make it."""
+        if self._index is None:
+            self._index = await asyncio.to_thread(self._ready, progress)
+
+    async def search(self, query: Query, k: int) -> Answer:
+        """Return the best `k` passages that hold at least one word of the query."""
+        await self.prepare()
+        known = self._index.vocab_dict if self._index is not None else {}
+        numbers = [known[token] for token in self._tokens(query.text) if token in known]
+        if not numbers:
+            return Answer((), exhausted=True)
+        scores = self._index.get_scores_from_ids(numbers)
+        best = find_best(scores, k)
+        best = best[scores[best] > 0]
+        hits = []
+        for place in best.tolist():
+            passage = self._passages[place]
+            hits.append(Hit(passage.document, float(scores[place]), passage.text, passage.span))
+        return Answer(tuple(hits), exhausted=len(hits) < k)
+
+    async def exists(self, document: str) -> bool | None:
+        """Return whether the corpus has a passage of the document."""
+        if self._documents is None:
+            self._documents = frozenset(passage.document for passage in self._passages)
+        return document in self._documents
+
+    async def close(self) -> None:
+        """Let go of the index."""
+        self._index = None
+
+    def _tokens(self, text: str) -> list[str]:
+        if self._stop is None:
+            self._stop = _list_stop_words(self._own.stop_words, self._language)
+        stop = self._stop
+        found = [word for word in words(text) if word not in stop and (len(word) > 1 or is_bigram(word))]
+        return stem_all(found, self._language) if self._own.stems else found
+
+    def _ready(self, progress: Progress) -> Any:
+        key = hashlib.sha256(
+            json.dumps([INDEX_VERSION, self.settings()], sort_keys=True).encode()
+        ).hexdigest()
+        return self._surroundings.once(f"bm25:{key}", lambda: self._load_or_make(key, progress))
+
+    def _load_or_make(self, key: str, progress: Progress) -> Any:
+        if self._surroundings.cache is None:
+            return self._make(progress)
+        folder = self._surroundings.cache / "bm25" / key[:32]
+        index = _load(folder, len(self._passages))
+        if index is None:
+            index = self._make(progress)
+            private_folder(folder.parent)
+            with folder_atomically(folder, private=True) as temporary:
+                if index is not None:
+                    index.save(temporary, show_progress=False)
+        return index
+
+    def _make(self, progress: Progress) -> Any:
+        from bm25s import BM25  # noqa: PLC0415 (takes a third of a second)
+
+        progress.start(f"Indexing for {self.name}", len(self._passages))
+        vocabulary: dict[str, int] = {}
+        numbered = []
+        for passage in self._passages:
+            numbered.append(
+                [vocabulary.setdefault(token, len(vocabulary)) for token in self._tokens(passage.text)]
+            )
+            progress.advance()
+        progress.finish()
+        if not vocabulary:
+            return None
+        index = BM25(k1=self._own.k1, b=self._own.b, method=self._own.method, backend="numpy")
+        index.index((numbered, vocabulary), create_empty_token=False, show_progress=False)
+        return index
+
+
+def _load(folder: Path, passages: int) -> Any:
+    """Return a cached index, or None where there is none or it is damaged (it is removed then)."""
+    if not (folder / "params.index.json").is_file():
+        return None
+    from bm25s import BM25  # noqa: PLC0415 (takes a third of a second)
+
+    try:
+        index = BM25.load(folder, mmap=True, show_progress=False)
+        starts, places, values = (index.scores[part] for part in ("indptr", "indices", "data"))
+        whole = (
+            index.scores["num_docs"] == passages
+            and len(starts) == len(index.vocab_dict) + 1
+            and len(places) == len(values) == int(starts[-1])
+        )
+    except (OSError, ValueError, KeyError, TypeError, EOFError):
+        whole = False
+    if not whole:
+        shutil.rmtree(folder, ignore_errors=True)
+        return None
+    return index
+
+
+def _list_stop_words(which: str, language: str) -> frozenset[str]:
+    if which == "none":
+        return frozenset()
+    if which == "short" and primary_language(language) == "en":
+        from bm25s.stopwords import STOPWORDS_EN  # noqa: PLC0415 (takes a third of a second)
+
+        return frozenset(STOPWORDS_EN)
+    return list_function_words(language)
+
+
+def _main_language(surroundings: Surroundings) -> str:
+    counted = Counter(document.language for document in surroundings.documents or () if document.language)
+    return min(counted, key=lambda language: (-counted[language], language)) if counted else "en"

@@ -1,0 +1,66 @@
+"""Messages of other people's code, without the query that caused them."""
+
+import json
+import re
+from collections.abc import Iterable
+from urllib.parse import quote, quote_plus
+
+from findback.model.case import Context
+from findback.model.protocols import Query
+
+MASK = "…"
+LONGEST = 300
+"""Characters of a foreign message that are kept."""
+WHOLE = 4
+"""Words of the query shorter than this are masked only where they stand alone."""
+
+_WORD = re.compile(r"\w+")
+
+
+def list_words(query: Query) -> frozenset[str]:
+    """Return the words of a query and its context, folded, in every spelling an engine may quote them in."""
+    found: set[str] = set()
+    for text in (query.text, *_texts(query.context)):
+        for spelling in (text, json.dumps(text), quote(text), quote_plus(text), repr(text)):
+            found.update(word.casefold() for word in _WORD.findall(spelling))
+    return frozenset(found)
+
+
+def mask(message: str, words: Iterable[str]) -> str:
+    """Return the message on one line, clipped, with each of the words replaced.
+
+    >>> mask("KeyError: 'lost parcel' in parcels", {"lost", "parcel"})
+    "KeyError: '… …' in …s"
+    """
+    line = " ".join(message.split())
+    long = sorted((word for word in words if len(word) >= WHOLE), key=len, reverse=True)
+    short = {word for word in words if 1 < len(word) < WHOLE}
+    folded = line.casefold()
+    if long and len(folded) == len(line):
+        pieces, at = [], 0
+        for match in re.finditer("|".join(map(re.escape, long)), folded):
+            pieces += [line[at : match.start()], MASK]
+            at = match.end()
+        line = "".join(pieces) + line[at:]
+    elif long:
+        line = _WORD.sub(lambda match: _hide(match[0], long), line)
+    line = _WORD.sub(lambda match: MASK if match[0].casefold() in short else match[0], line)
+    return line if len(line) <= LONGEST else line[:LONGEST] + MASK
+
+
+def describe_exception(error: BaseException, query: Query) -> str:
+    """Return class and message of an exception without the words of the query."""
+    message = mask(str(error), list_words(query))
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
+
+
+def _hide(word: str, long: list[str]) -> str:
+    return MASK if any(part in word.casefold() for part in long) else word
+
+
+def _texts(context: Context | None) -> tuple[str, ...]:
+    if context is None:
+        return ()
+    single = (context.locale, context.audience, context.as_of)
+    filters = (text for pair in (context.filters or {}).items() for text in pair)
+    return (*(text for text in single if text), *filters, *(context.turns or ()))

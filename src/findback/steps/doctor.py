@@ -1,0 +1,135 @@
+"""Check everything a workspace names, and say what to do."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Literal
+
+from findback import registry
+from findback.corpus.corpus import Corpus
+from findback.errors import FindbackError
+from findback.model.protocols import Query, Retriever
+from findback.model.record import Record, Request
+from findback.retrievers.build import build_retriever, list_trusted
+from findback.steps.opening import SetRequest, newest_release, open_documents, surround, with_others
+from findback.trust import digest_of, is_trusted
+from findback.workspace import Workspace
+
+State = Literal["ok", "warning", "fault"]
+PROBE = Query("findback doctor: does this answer?")
+LOCAL_KINDS = frozenset({"bm25", "dense", "fuse", "rerank", "file", "memory"})
+
+
+class DoctorRequest(Request):
+    """Check everything the workspace names and say what to do."""
+
+    offline: bool = False
+    """Do not ask any engine whether it answers."""
+
+
+class CheckItem(Record):
+    """One thing that was checked."""
+
+    state: State
+    what: str
+    found: str
+    todo: str | None = None
+    """What to do; None when nothing is needed."""
+
+
+class Checkup(Record):
+    """Everything that was checked."""
+
+    items: tuple[CheckItem, ...]
+
+    @property
+    def well(self) -> bool:
+        """Return whether nothing needs to be mended."""
+        return all(item.state != "fault" for item in self.items)
+
+
+def doctor(workspace: Workspace, request: DoctorRequest) -> Checkup:
+    """Check settings, private folder, corpus, set and retrievers; an untrusted workspace runs nothing."""
+    items = [_settings(workspace), _private(workspace)]
+    corpus, item = _corpus(workspace)
+    items.append(item)
+    release = newest_release(workspace)
+    items.append(CheckItem(state="ok", what="releases", found=f"newest is {release}" if release else "none yet"))
+    items.extend(_retrievers(workspace, corpus, offline=request.offline))
+    return Checkup(items=tuple(items))
+
+
+def _settings(workspace: Workspace) -> CheckItem:
+    if workspace.file is None:
+        return CheckItem(state="warning", what="findback.toml", found="none", todo="findback init")
+    return CheckItem(state="ok", what="findback.toml", found=str(workspace.file))
+
+
+def _private(workspace: Workspace) -> CheckItem:
+    place = workspace.private
+    try:
+        workspace.private_part("tmp")
+    except FindbackError as error:
+        return CheckItem(state="fault", what="private folder", found=str(error), todo=error.hint)
+    if (workspace.root / ".git").exists() and place.is_relative_to(workspace.root):
+        return CheckItem(
+            state="warning",
+            what="private folder",
+            found=f"{place} lies inside the work tree",
+            todo="leave out `private` in findback.toml, or ignore that folder in git",
+        )
+    return CheckItem(state="ok", what="private folder", found=str(place))
+
+
+def _corpus(workspace: Workspace) -> tuple[Corpus | None, CheckItem]:
+    try:
+        corpus = open_documents(workspace, SetRequest())
+    except FindbackError as error:
+        return None, CheckItem(state="fault", what="corpus", found=str(error), todo=error.hint)
+    if corpus is None:
+        return None, CheckItem(
+            state="warning", what="corpus", found="none named", todo="[corpus] path in findback.toml"
+        )
+    found = f"{len(corpus):,} documents ({corpus.kind}: {corpus.recognised})"
+    return corpus, CheckItem(state="ok", what="corpus", found=found)
+
+
+def _retrievers(workspace: Workspace, corpus: Corpus | None, *, offline: bool) -> Iterator[CheckItem]:
+    known = workspace.settings.retrievers
+    if not known:
+        yield CheckItem(state="ok", what="retrievers", found="none named: bm25 is used")
+    for name in known:
+        what = f"[retrievers.{name}]"
+        try:
+            needed = with_others([name], known)
+            items = list_trusted(needed)
+            if not is_trusted(workspace.root, list_trusted(known), workspace.environment) and items:
+                digest = digest_of(workspace.root, list_trusted(known))
+                yield CheckItem(
+                    state="warning",
+                    what=what,
+                    found=f"not trusted yet, so not run: {', '.join(f'{i.kind} {i.text}' for i in items)}",
+                    todo=f"findback evaluate asks in a terminal; elsewhere FINDBACK_TRUST={digest}",
+                )
+                continue
+            retriever = build_retriever(name, known[name], surround(workspace, corpus, known))
+            yield asyncio.run(_probe(what, known[name].kind, retriever, offline=offline))
+        except FindbackError as error:
+            yield CheckItem(state="fault", what=what, found=str(error), todo=error.hint)
+
+
+async def _probe(what: str, kind: str, retriever: Retriever, *, offline: bool) -> CheckItem:
+    try:
+        if kind in LOCAL_KINDS or not registry.is_ours("findback.retrievers", kind):
+            return CheckItem(state="ok", what=what, found=f"{kind}, ready to be built")
+        if offline:
+            return CheckItem(state="ok", what=what, found=f"{kind}, not asked")
+        answer = await retriever.search(PROBE, 3)
+        return CheckItem(state="ok", what=what, found=f"{kind}, answers ({len(answer.hits)} results to a probe)")
+    except FindbackError as error:
+        return CheckItem(state="fault", what=what, found=str(error), todo=error.hint)
+    except Exception as error:  # noqa: BLE001  (somebody else's code: only its class is shown)
+        return CheckItem(
+            state="fault", what=what, found=f"{kind} failed with {type(error).__name__}", todo="run it by itself"
+        )
+    finally:
+        await retriever.close()

@@ -1,0 +1,214 @@
+"""From a workspace to what steps work on: documents, questions, retrievers."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from findback.corpus.corpus import Corpus
+from findback.corpus.open import open_corpus
+from findback.corpus.passages import open_passages
+from findback.errors import MissingError
+from findback.evalset.open import open_set
+from findback.evalset.resolve import resolve
+from findback.model.protocols import SILENT, Documents, Progress, Retriever
+from findback.model.question import QuestionSet, SetKind
+from findback.model.record import LOCAL_ONLY, Request
+from findback.model.settings import CorpusSettings, RetrieverSettings
+from findback.privacy.core import CoreRedactor
+from findback.retrievers.build import build_retriever, list_trusted
+from findback.retrievers.surroundings import Surroundings
+from findback.steps.judged import apply_judgements
+from findback.trust import require
+from findback.workspace import Workspace, models_home
+
+DEFAULT_RETRIEVERS = {"bm25": RetrieverSettings(kind="bm25")}
+"""What is scored where findback.toml names nothing."""
+
+
+class SetRequest(Request):
+    """Which set a step works on, and how to read it."""
+
+    set: Annotated[Path | None, LOCAL_ONLY] = None
+    """Set file or folder in any known format; the newest release when left out."""
+    release: int | None = None
+    """Release to work on."""
+    corpus: Annotated[Path | None, LOCAL_ONLY] = None
+    """Documents, instead of findback.toml's."""
+    base_url: Annotated[str | None, LOCAL_ONLY] = None
+    """Where the documents are published, so that addresses in labels meet them."""
+    as_: str | None = None
+    """Format of the set; recognised by itself when left out."""
+    columns: dict[str, str] = Field(default_factory=dict)
+    """Which column holds what: --columns.query Question --columns.gold "Source page"."""
+    grades: dict[str, int] = Field(default_factory=dict)
+    """What the file's grades mean on the scale 0 to 3."""
+    skip_bad: bool = False
+    """Leave out rows that cannot be read, and count them."""
+
+
+def corpus_settings(workspace: Workspace, request: SetRequest) -> tuple[CorpusSettings | None, Path]:
+    """Return where the documents are, and the folder the path is relative to."""
+    settings, base = workspace.settings.corpus, workspace.root
+    if request.corpus is not None:
+        settings, base = CorpusSettings(path=str(request.corpus)), Path.cwd()
+    if settings is not None and request.base_url is not None:
+        settings = settings.model_copy(update={"base_url": request.base_url})
+    return settings, base
+
+
+def open_documents(workspace: Workspace, request: SetRequest, *, progress: Progress = SILENT) -> Corpus | None:
+    """Return the documents, or None where no corpus is named.
+
+    Raises:
+        MissingError: If the corpus is not there.
+        DataError: If it cannot be read; every fault with file and line.
+    """
+    settings, base = corpus_settings(workspace, request)
+    if settings is None:
+        return None
+    corpus = open_corpus(settings, base=base, skip_bad=request.skip_bad, progress=progress)
+    len(corpus)
+    return corpus
+
+
+def newest_release(workspace: Workspace) -> int | None:
+    """Return the number of the newest release, or None when nothing has been released."""
+    folder = workspace.evalset / "releases"
+    if not folder.is_dir():
+        return None
+    numbers = [int(path.name) for path in folder.iterdir() if path.name.isdecimal() and path.is_dir()]
+    return max(numbers, default=None)
+
+
+def find_set(workspace: Workspace, request: SetRequest) -> Path:
+    """Return the set a request means.
+
+    Raises:
+        MissingError: If it names none and nothing has been released.
+    """
+    if request.set is not None:
+        return request.set
+    number = newest_release(workspace) if request.release is None else request.release
+    if number is None:
+        raise MissingError(
+            "nothing has been released yet, and no set was named",
+            hint="name one: --set golden.jsonl (any format; see docs/sets.md)",
+        )
+    folder = workspace.evalset / "releases" / str(number)
+    if not folder.is_dir():
+        raise MissingError(f"there is no release {number} in {workspace.evalset}")
+    return folder
+
+
+def open_questions(
+    workspace: Workspace,
+    request: SetRequest,
+    documents: Documents | None,
+    *,
+    path: Path | None = None,
+    kind: SetKind = "unreleased set",
+) -> QuestionSet:
+    """Return a set: redacted, its gold resolved to documents, judgements added by hand applied.
+
+    Raises:
+        MissingError: If there is no such set.
+        DataError: If it cannot be read; every fault with file and line.
+    """
+    redactor = CoreRedactor(workspace.settings.privacy)
+    place = find_set(workspace, request) if path is None else path
+    read = open_set(
+        place,
+        as_=request.as_,
+        columns=request.columns,
+        grades=request.grades,
+        skip_bad=request.skip_bad,
+        redactor=redactor,
+        kind=kind,
+    )
+    resolved = resolve(apply_judgements(read, place), documents, redactor=redactor)
+    return resolved.set
+
+
+def open_retrievers(
+    workspace: Workspace,
+    names: Sequence[str],
+    documents: Corpus | None,
+    *,
+    progress: Progress = SILENT,
+    ask: Callable[[str], bool] | None = None,
+) -> list[Retriever]:
+    """Build retrievers of findback.toml, after the trust question.
+
+    Args:
+        workspace: Where they are named.
+        names: Which ones; all of them when empty.
+        documents: The corpus for those that search it themselves.
+        progress: Shows how far it has come.
+        ask: Asks a person; None where nobody is there.
+
+    Raises:
+        MissingError: If a name, model or file is not there.
+        SettingsError: If a setting makes no sense.
+        UntrustedError: If nobody agreed to what they name.
+    """
+    known = workspace.settings.retrievers or DEFAULT_RETRIEVERS
+    chosen = list(names) or list(known)
+    for name in chosen:
+        if name not in known:
+            raise MissingError(f"there is no [retrievers.{name}] in findback.toml", hint=f"known: {', '.join(known)}")
+    needed = with_others(chosen, known)
+    require(workspace.root, list_trusted(needed), workspace.environment, ask=ask)
+    surroundings = surround(workspace, documents, known, progress)
+    return [build_retriever(name, known[name], surroundings) for name in chosen]
+
+
+def with_others(chosen: Sequence[str], known: dict[str, RetrieverSettings]) -> dict[str, RetrieverSettings]:
+    """Return the chosen retrievers and those they are made of."""
+    needed: dict[str, RetrieverSettings] = {}
+    waiting = list(chosen)
+    while waiting:
+        name = waiting.pop()
+        if name in needed or name not in known:
+            continue
+        needed[name] = known[name]
+        inner = known[name].own.get("of", ())
+        waiting.extend([inner] if isinstance(inner, str) else [one for one in inner if isinstance(one, str)])
+    return {name: needed[name] for name in known if name in needed}
+
+
+def surround(
+    workspace: Workspace,
+    documents: Corpus | None,
+    known: dict[str, RetrieverSettings],
+    progress: Progress = SILENT,
+) -> Surroundings:
+    """Return what retrievers are built from."""
+    passages = None
+    if documents is not None:
+        passages = open_passages(
+            documents, workspace.settings.passages, cache=workspace.private_part("passages"), progress=progress
+        )
+    return Surroundings(
+        documents=documents,
+        passages=passages,
+        cache=workspace.private_part("indexes"),
+        models=models_home(workspace.environment),
+        base=workspace.root,
+        environment=workspace.environment,
+        retrievers=known,
+        http=workspace.settings.http,
+        progress=progress,
+    )
+
+
+@asynccontextmanager
+async def closing(systems: Sequence[Retriever]) -> AsyncIterator[None]:
+    """Close every retriever at the end, whatever happens."""
+    try:
+        yield
+    finally:
+        for retriever in systems:
+            await retriever.close()

@@ -1,0 +1,301 @@
+"""Two sets under one yardstick: how much of each question's wording stands in its answer."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Literal
+
+from findback.measure.article import ArticleFigures, measure_article_figures
+from findback.measure.comparable import explain
+from findback.measure.imitation import find_hints
+from findback.measure.intervals import estimate_mean
+from findback.measure.ruler import Pool, code_pool
+from findback.measure.yardstick import Lengths, Marks, Measured, Wording, choose_window, find_copied, measure_set
+from findback.model.audit import CopiedExample, Distribution, Hint, Side, Yardstick
+from findback.model.evaluation import Count
+from findback.model.hits import Span
+from findback.model.protocols import Documents
+from findback.model.question import Question, QuestionSet
+from findback.steps.makeup import cluster_of, make_up
+from findback.text.words import words
+
+BINS = 10
+EXTRACT_BEFORE = 60
+"""Characters shown before the first copied word."""
+EXTRACT = 320
+"""Characters of a shown extract."""
+
+Measure = Literal["overlap", "leak", "article overlap", "article leak"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Worded:
+    """The questions of a set that have a gold text, with that text."""
+
+    questions: tuple[Question, ...]
+    wordings: tuple[Wording, ...]
+    article_golds: tuple[str, ...]
+    """The text the articles' formulas see: the quoted gold where the set has one, else the document."""
+    documents: tuple[str | None, ...]
+    """Id of the document each gold text comes from."""
+
+    @property
+    def lengths(self) -> list[int]:
+        """Return the length of each gold text, in characters."""
+        return [len(wording.gold) for wording in self.wordings]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasuredSide:
+    """A set with its figures per question."""
+
+    worded: Worded
+    rows: tuple[Measured, ...]
+    articles: tuple[ArticleFigures, ...]
+    side: Side
+
+    def values(self, measure: Measure, *, corrected: bool = False) -> list[float | None]:
+        """Return one measure per measured question; None where unmeasurable."""
+        if measure == "article overlap":
+            return [figures.overlap for figures in self.articles]
+        if measure == "article leak":
+            return [figures.leak for figures in self.articles]
+        figures = [row.overlap if measure == "overlap" else row.leak for row in self.rows]
+        return [figure.corrected if corrected else figure.value for figure in figures]
+
+    @property
+    def clusters(self) -> list[str]:
+        """Return the cluster of each measured question."""
+        return [cluster_of(question) for question in self.worded.questions]
+
+    @property
+    def golds(self) -> list[str]:
+        """Return what each measured question's answer is known by."""
+        return [
+            document or wording.gold
+            for document, wording in zip(self.worded.documents, self.worded.wordings, strict=True)
+        ]
+
+
+def word_questions(questions: QuestionSet, documents: Documents | None) -> Worded:
+    """Return the questions that have a gold text.
+
+    A question with several golds is measured against the one of the highest grade, the first of equals.
+    """
+    places = {document.id: at for at, document in enumerate(documents)} if documents is not None else {}
+    kept, wordings, article_golds, ids = [], [], [], []
+    for question in questions.questions:
+        found = _word(question, documents, places)
+        if found is None:
+            continue
+        wording, article_gold, document = found
+        kept.append(question)
+        wordings.append(wording)
+        article_golds.append(article_gold)
+        ids.append(document)
+    return Worded(tuple(kept), tuple(wordings), tuple(article_golds), tuple(ids))
+
+
+def _word(
+    question: Question, documents: Documents | None, places: dict[str, int]
+) -> tuple[Wording, str, str | None] | None:
+    quoted = " ".join(question.gold_texts)
+    best = max(question.gold, key=lambda judgement: judgement.grade, default=None)
+    document = documents.get(best.doc) if best is not None and documents is not None else None
+    if document is None or best is None:
+        if not quoted:
+            return None
+        return Wording(question.query, quoted, language=question.language), quoted, None
+    start = document.text.find(best.anchor) if best.anchor else -1
+    anchor = Span(start, start + len(best.anchor)) if best.anchor and start >= 0 else None
+    wording = Wording(
+        question.query,
+        document.text,
+        document=places[document.id],
+        anchor=anchor,
+        language=question.language,
+        gold_language=document.language,
+    )
+    return wording, quoted or document.text, document.id
+
+
+def pool_of(documents: Documents | None, worded: Worded, groups: dict[str, str]) -> Pool:
+    """Return the texts the chance floor draws from: the corpus, or the gold texts where there is none."""
+    if documents is None:
+        texts = list(dict.fromkeys(wording.gold for wording in worded.wordings))
+        return code_pool(texts)
+    listed = list(documents)
+    numbers: dict[str, int] = {}
+    named = [numbers.setdefault(groups.get(document.id, document.id), len(numbers)) for document in listed]
+    return code_pool([document.text for document in listed], [document.language for document in listed], named)
+
+
+def share_window(own: Worded, other: Worded | None) -> Lengths:
+    """Return the window both sides are measured on."""
+    return choose_window(own.lengths, other.lengths if other is not None else ())
+
+
+def measure_side(questions: QuestionSet, worded: Worded, pool: Pool, *, window: int | None, seed: int) -> MeasuredSide:
+    """Return a set's figures on a window."""
+    rows: tuple[Measured, ...] = ()
+    articles: tuple[ArticleFigures, ...] = ()
+    if worded.wordings and window is not None:
+        rows = measure_set(worded.wordings, pool, window=window, seed=seed).rows
+        articles = tuple(measure_article_figures([wording.query for wording in worded.wordings], worded.article_golds))
+    clusters = [cluster_of(question) for question in worded.questions]
+    lost = [row.leak.unmeasurable for row in rows if row.leak.unmeasurable is not None]
+    languages = sorted({row.language for row in rows if row.language is not None})
+    side = Side(
+        set=make_up(questions),
+        measured=len(rows),
+        unmeasurable=len(lost),
+        unmeasurable_reasons=tuple(
+            Count(name=explain(reason), count=count) for reason, count in Counter(lost).most_common()
+        ),
+        gold_length=median(worded.lengths) if worded.wordings else None,
+        window=window if rows else None,
+        yardsticks=yardsticks(rows, articles, clusters, seed),
+        by_language={language: yardsticks(*_only(language, rows, articles, clusters), seed) for language in languages}
+        if len(languages) > 1
+        else {},
+        hints=tuple(
+            Hint(sign=hint.sign, evidence=hint.evidence)
+            for hint in find_hints([question.query for question in questions.questions])
+        ),
+        query_words=median(len(words(question.query)) for question in questions.questions)
+        if questions.questions
+        else None,
+    )
+    return MeasuredSide(worded, rows, articles, side)
+
+
+def _only(
+    language: str, rows: Sequence[Measured], articles: Sequence[ArticleFigures], clusters: Sequence[str]
+) -> tuple[list[Measured], list[ArticleFigures], list[str]]:
+    kept = [at for at, row in enumerate(rows) if row.language == language]
+    return [rows[at] for at in kept], [articles[at] for at in kept], [clusters[at] for at in kept]
+
+
+def yardsticks(
+    rows: Sequence[Measured], articles: Sequence[ArticleFigures], clusters: Sequence[str], seed: int
+) -> tuple[Yardstick, ...]:
+    """Return every measure's distribution, with chance floor and corrected shares where there are any."""
+    if not rows:
+        return ()
+    ours: tuple[tuple[Measure, list[float | None], list[float | None], list[float | None]], ...] = (
+        (
+            "overlap",
+            [row.overlap.value for row in rows],
+            [row.overlap.floor for row in rows],
+            [row.overlap.corrected for row in rows],
+        ),
+        (
+            "leak",
+            [row.leak.value for row in rows],
+            [row.leak.floor for row in rows],
+            [row.leak.corrected for row in rows],
+        ),
+    )
+    made = [
+        Yardstick(
+            measure=name,
+            figures=distribution(values, clusters, seed),
+            floor=_mean(floors),
+            corrected=distribution(corrected, clusters, seed, bounds=None),
+        )
+        for name, values, floors, corrected in ours
+    ]
+    theirs: tuple[tuple[Measure, list[float | None]], ...] = (
+        ("article overlap", [figures.overlap for figures in articles]),
+        ("article leak", [figures.leak for figures in articles]),
+    )
+    made += [
+        Yardstick(measure=name, figures=distribution(values, clusters, seed), floor=None, corrected=None)
+        for name, values in theirs
+    ]
+    return tuple(made)
+
+
+def distribution(
+    values: Sequence[float | None],
+    clusters: Sequence[str],
+    seed: int,
+    *,
+    bounds: tuple[float, float] | None = (0.0, 1.0),
+) -> Distribution:
+    """Return how a share is distributed over questions; unmeasurable ones are left out and counted."""
+    known = [value for value in values if value is not None]
+    bins = [0] * BINS
+    for value in known:
+        bins[min(max(int(value * BINS), 0), BINS - 1)] += 1
+    return Distribution(
+        n=len(known),
+        median=median(known) if known else None,
+        mean=estimate_mean(values, clusters, seed=seed, bounds=bounds),
+        at_least_half=sum(value >= 0.5 for value in known) / len(known) if known else None,
+        zero=sum(value == 0 for value in known) / len(known) if known else None,
+        histogram=tuple(bins),
+    )
+
+
+def worst_examples(measured: MeasuredSide, documents: Documents | None, *, count: int) -> tuple[CopiedExample, ...]:
+    """Return the questions that borrow most of their answer's rare words, each answer once."""
+    order = sorted(
+        (at for at, row in enumerate(measured.rows) if row.leak.value),
+        key=lambda at: (-(measured.rows[at].leak.value or 0), -measured.rows[at].leak.found, at),
+    )
+    shown: list[CopiedExample] = []
+    seen: set[str] = set()
+    for at in order:
+        gold = measured.golds[at]
+        if gold in seen:
+            continue
+        seen.add(gold)
+        shown.append(_example(measured, at, documents))
+        if len(shown) == count:
+            break
+    return tuple(shown)
+
+
+def _example(measured: MeasuredSide, at: int, documents: Documents | None) -> CopiedExample:
+    question, wording, row = measured.worded.questions[at], measured.worded.wordings[at], measured.rows[at]
+    marks = find_copied(wording, row)
+    document = measured.worded.documents[at]
+    found = documents.get(document) if document is not None and documents is not None else None
+    extract, places = _cut(wording.gold, marks)
+    return CopiedExample(
+        question=question.id,
+        query=question.query,
+        query_marks=marks.query,
+        document=document or "(gold given as text)",
+        title=found.title if found else None,
+        extract=extract,
+        extract_marks=places,
+        leak=row.leak.value,
+        overlap=row.overlap.value,
+        copied=marks.words,
+        rare_words=row.leak.terms,
+    )
+
+
+def _cut(gold: str, marks: Marks) -> tuple[str, tuple[Span, ...]]:
+    """Return the stretch of a gold text with the most copied words, and their places in it."""
+    if not marks.gold:
+        return gold[:EXTRACT], ()
+    best = max(marks.gold, key=lambda span: (_held(marks.gold, span.start), -span.start))
+    begin = max(best.start - EXTRACT_BEFORE, 0)
+    end = begin + EXTRACT
+    inside = [
+        Span(span.start - begin, span.end - begin) for span in marks.gold if begin <= span.start < span.end <= end
+    ]
+    return gold[begin:end], tuple(inside)
+
+
+def _held(spans: Iterable[Span], start: int) -> int:
+    return sum(1 for span in spans if start <= span.start and span.end <= start + EXTRACT - EXTRACT_BEFORE)
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
