@@ -79,6 +79,8 @@ def folder_atomically(path: Path, *, private: bool = False) -> Iterator[Path]:
         temporary.mkdir(mode=PRIVATE_FOLDER if private else 0o777)
         try:
             yield temporary
+            if private:
+                _close_to_others(temporary)
             if path.exists():
                 retired = path.with_name(f"{TEMPORARY}{secrets.token_hex(8)}")
                 path.rename(retired)
@@ -89,6 +91,13 @@ def folder_atomically(path: Path, *, private: bool = False) -> Iterator[Path]:
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
             raise
+
+
+def _close_to_others(folder: Path) -> None:
+    """Give every file and folder inside the modes of private ones, whatever library wrote them."""
+    for path in folder.rglob("*"):
+        if not path.is_symlink():
+            path.chmod(PRIVATE_FOLDER if path.is_dir() else PRIVATE_FILE)
 
 
 def private_folder(path: Path) -> Path:

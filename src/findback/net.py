@@ -276,19 +276,11 @@ def is_forbidden(address: str) -> bool:
     ip = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address):
         inner = (
-            ip.ipv4_mapped
-            or ip.sixtofour
-            or (ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF) if ip in _NAT64 else None)
+            ip.ipv4_mapped or ip.sixtofour or (ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF) if ip in _NAT64 else None)
         )
         if inner is not None:
             return is_forbidden(str(inner))
-    return (
-        ip.is_link_local
-        or ip.is_multicast
-        or ip.is_unspecified
-        or ip in _METADATA
-        or str(ip) == "255.255.255.255"
-    )
+    return ip.is_link_local or ip.is_multicast or ip.is_unspecified or ip in _METADATA or str(ip) == "255.255.255.255"
 
 
 def check_address(url: str, shown: str | None = None) -> None:

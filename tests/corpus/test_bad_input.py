@@ -195,9 +195,7 @@ def test_a_document_beyond_the_limit(tmp_path: Path) -> None:
     assert faults_of(opened(tmp_path, "d.md", long)) == [
         Fault("d.md", None, "the file is longer than 10,000,000 bytes")
     ]
-    found = faults_of(
-        opened(tmp_path, "d.jsonl", b'{"id": "a", "text": "' + long + b'"}\n{"id": "b", "text": ""}')
-    )
+    found = faults_of(opened(tmp_path, "d.jsonl", b'{"id": "a", "text": "' + long + b'"}\n{"id": "b", "text": ""}'))
     assert found == [Fault("d.jsonl", 1, "the text is longer than 10,000,000 bytes")]
 
 
@@ -232,10 +230,7 @@ def test_marks_and_line_ends_are_folded(tmp_path: Path) -> None:
 
 def test_deep_nesting_is_refused(tmp_path: Path) -> None:
     """Front matter and JSON nested thousands deep are faults, not crashes."""
-    assert (
-        "front matter"
-        in faults_of(opened(tmp_path, "p.md", b"---\na: " + b"- " * 30_000 + b"x\n---\n"))[0].message
-    )
+    assert "front matter" in faults_of(opened(tmp_path, "p.md", b"---\na: " + b"- " * 30_000 + b"x\n---\n"))[0].message
     assert faults_of(opened(tmp_path, "d.jsonl", b'{"id": ' + b"[" * 100_000))[0].line == 1
 
 
@@ -323,20 +318,15 @@ def test_a_parquet_file_cut_short(tmp_path: Path) -> None:
 
 HOSTILE = st.one_of(
     st.binary(max_size=300),
-    st.text(alphabet='{}[]":,;\\\n\r\t-<>!/&#|=.`*_ abidtextNUL\0\ufeff\u2028é', max_size=300).map(
-        str.encode
-    ),
+    st.text(alphabet='{}[]":,;\\\n\r\t-<>!/&#|=.`*_ abidtextNUL\0\ufeff\u2028é', max_size=300).map(str.encode),
 )
 
 
-@pytest.mark.parametrize(
-    "name", ["f.md", "f.html", "f.rst", "f.txt", "f.jsonl", "f.csv", "f.tsv", "f.parquet"]
-)
+@pytest.mark.parametrize("name", ["f.md", "f.html", "f.rst", "f.txt", "f.jsonl", "f.csv", "f.tsv", "f.parquet"])
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=HOSTILE)
 def test_nothing_but_our_errors(name: str, content: bytes, tmp_path: Path) -> None:
-    """Any bytes under any name give documents or a FindbackError, and with skip_bad a usable corpus or
-    none."""
+    """Any bytes under any name give documents or a FindbackError, also where bad ones are left out."""
     for skip_bad in (False, True):
         try:
             corpus = opened(tmp_path, name, content, skip_bad=skip_bad)

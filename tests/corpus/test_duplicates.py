@@ -40,9 +40,7 @@ def test_pages_below_the_threshold_stay_apart() -> None:
 
 def test_texts_without_words_are_no_duplicates() -> None:
     """Empty pages are not near-duplicates of each other; identical short ones are."""
-    found = find_duplicates(
-        [Document(name, text) for name, text in zip("abcd", ["", " ", "ok", "OK"], strict=True)]
-    )
+    found = find_duplicates([Document(name, text) for name, text in zip("abcd", ["", " ", "ok", "OK"], strict=True)])
     assert found.groups == {"c": "c", "d": "c"}
 
 

@@ -31,9 +31,7 @@ def test_front_matter_fills_the_document(tmp_path: Path) -> None:
         "aliases: [/old/refunds/, money-back]\nlanguage: en-GB\nurl: /help/refunds\nversion: 1.10\n"
         "tags: [a, b]\n---\n# Ignored\n\nAsk first.\n"
     )
-    corpus = pages(
-        tmp_path, {"billing/refunds.md": page}, subject_field="team", base_url="https://example.org/kb"
-    )
+    corpus = pages(tmp_path, {"billing/refunds.md": page}, subject_field="team", base_url="https://example.org/kb")
     document = corpus.get("billing/refunds.md")
     assert document is not None
     assert document.text == "# Ignored\n\nAsk first.\n"
@@ -49,9 +47,7 @@ def test_front_matter_fills_the_document(tmp_path: Path) -> None:
 
 def test_toml_front_matter(tmp_path: Path) -> None:
     """TOML between plus signs is read too, and generators' own key names."""
-    corpus = pages(
-        tmp_path, {"a.md": '+++\ntitle = "A"\ndate = 2023-01-05\nlastmod = 2023-01-05T00:00:00Z\n+++\nx'}
-    )
+    corpus = pages(tmp_path, {"a.md": '+++\ntitle = "A"\ndate = 2023-01-05\nlastmod = 2023-01-05T00:00:00Z\n+++\nx'})
     (document,) = corpus
     assert (document.title, document.created, document.modified, document.text) == (
         "A",
@@ -130,9 +126,7 @@ def test_the_same_id_on_two_pages(tmp_path: Path) -> None:
     corpus = pages(tmp_path, {"a.md": "---\nid: 1\n---\n", "b.md": "---\nid: 1\n---\n"}, id_from="field")
     with pytest.raises(DataError) as caught:
         len(corpus)
-    assert [str(fault) for fault in caught.value.faults] == [
-        "docs/b.md: the id '1' is there twice, first in docs/a.md"
-    ]
+    assert [str(fault) for fault in caught.value.faults] == ["docs/b.md: the id '1' is there twice, first in docs/a.md"]
 
 
 def test_html_reads_as_a_reader_sees_it(tmp_path: Path) -> None:
@@ -219,9 +213,7 @@ def test_redirects_are_followed(tmp_path: Path) -> None:
     )
     (tmp_path / "moved.csv").write_text("old;new\nkb-7;docs/a\n")
     contents = {"new.md": "New", "docs/a.md": "A"}
-    corpus = pages(
-        tmp_path, contents, base_url="https://example.org/", aliases_from=("_redirects", "moved.csv")
-    )
+    corpus = pages(tmp_path, contents, base_url="https://example.org/", aliases_from=("_redirects", "moved.csv"))
     assert corpus.resolve("/first") == corpus.resolve("https://example.org/second/") == "new.md"
     assert corpus.resolve("/old-name") == "new.md"
     assert corpus.resolve("/blog/a") == corpus.resolve("KB-7") == "docs/a.md"
@@ -268,8 +260,7 @@ def commit(folder: Path, day: str) -> None:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """Return a folder with three days of history: written, moved, moved and changed; a newcomer took the
-    old name."""
+    """Return a folder with history: written, moved, moved and changed; then the first name is taken again."""
     if shutil.which("git") is None:
         pytest.skip("git-missing: git is not installed")
     subprocess.run(["git", "init", "-q", "."], cwd=tmp_path, check=True)
@@ -318,9 +309,7 @@ def test_git_runs_no_program_of_the_repository(repository: Path) -> None:
     assert not marker.exists()
 
 
-def test_a_shallow_clone_does_not_invent_times(
-    repository: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_a_shallow_clone_does_not_invent_times(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Beyond the cut of a shallow clone times stay unknown."""
     clone = tmp_path_factory.mktemp("clone") / "work"
     subprocess.run(["git", "clone", "-q", "--depth", "1", f"file://{repository}", str(clone)], check=True)

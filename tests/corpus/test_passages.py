@@ -58,9 +58,7 @@ def test_every_passage_is_its_characters(texts: dict[str, str], chunker: str) ->
         assert passage.text == texts[passage.document][slice(*passage.span)]
         covered[passage.document].update(range(*passage.span))
     for name, text in texts.items():
-        assert all(
-            not character.strip() for place, character in enumerate(text) if place not in covered[name]
-        )
+        assert all(not character.strip() for place, character in enumerate(text) if place not in covered[name])
 
 
 def test_the_cache_gives_the_same_and_holds_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -154,10 +155,7 @@ def test_real_parquet(data: Path) -> None:
     corpus = open_corpus(CorpusSettings(path="autorag-en/corpus_data_sample.parquet"), base=data)
     assert len(corpus) == 30
     assert all(document.modified is not None for document in corpus)
-    assert (
-        "autorag-en/corpus_data_sample.parquet: the id is taken from 'doc_id' (there is no 'id')"
-        in corpus.notes
-    )
+    assert "autorag-en/corpus_data_sample.parquet: the id is taken from 'doc_id' (there is no 'id')" in corpus.notes
 
 
 def test_real_folder(data: Path) -> None:
@@ -179,3 +177,23 @@ def test_aliases_of_two_documents_mean_neither(tmp_path: Path) -> None:
     corpus = open_corpus(CorpusSettings(path="d.jsonl"), base=tmp_path)
     assert corpus.resolve("old") is None
     assert "aliases and addresses of more than one document, taken as none's: 1" in corpus.notes
+
+
+def test_a_folder_of_tables(tmp_path: Path) -> None:
+    """A folder of shards and no pages is read as one table, in the order of names; one page makes it pages."""
+    for name in ("b", "a"):
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"id": name, "text": name}))
+    corpus = open_corpus(CorpusSettings(path="."), base=tmp_path)
+    assert (corpus.kind, corpus.recognised) == ("jsonl", "it holds .jsonl files and no pages")
+    assert [document.id for document in corpus.iter_documents()] == ["a", "b"]
+    (tmp_path / "page.md").write_text("x")
+    assert open_corpus(CorpusSettings(path="."), base=tmp_path).kind == "folder"
+
+
+def test_a_crowd_of_small_documents_is_read_fast(tmp_path: Path) -> None:
+    """Twenty thousand small documents take well under five seconds."""
+    row = '{"id": "doc/%d", "title": "t", "text": "some words here", "updated": "2024-01-01"}'
+    (tmp_path / "d.jsonl").write_text("\n".join(row % number for number in range(20_000)))
+    began = time.process_time()
+    assert len(open_corpus(CorpusSettings(path="d.jsonl"), base=tmp_path)) == 20_000
+    assert time.process_time() - began < 5

@@ -4,6 +4,7 @@ import csv
 import json
 import re
 from collections.abc import Sequence
+from io import StringIO
 from pathlib import Path
 from statistics import median
 
@@ -31,8 +32,10 @@ def summarise(queries: Sequence[str], golds: Sequence[str]) -> tuple[int, float,
 
 def test_ubuntu_reference_figures(data: Path) -> None:
     """Real questions against the whole help text: n 348, median .125, 9.2 % at half or more, 31.6 % zero."""
-    texts = {row["id"]: row["text"] for row in map(json.loads, (data / "ubuntu/corpus.jsonl").open(encoding="utf-8"))}
-    rows = [json.loads(line) for line in (data / "ubuntu/queries.jsonl").open(encoding="utf-8")]
+    texts = {
+        row["id"]: row["text"] for row in map(json.loads, (data / "ubuntu/corpus.jsonl").read_bytes().splitlines())
+    }
+    rows = [json.loads(line) for line in (data / "ubuntu/queries.jsonl").read_bytes().splitlines()]
     assert summarise([row["query"] for row in rows], [texts[row["gold"]] for row in rows]) == (348, 0.125, 9.2, 31.6)
 
 
@@ -41,7 +44,7 @@ def test_chroma_reference_figures(data: Path, margin: int, expected: tuple[int, 
     """Model-written questions against all their reference spans, put together: exact, and ± 400 characters."""
     folder = data / "chroma/corpora"
     corpora = {path.stem: path.read_text(encoding="utf-8") for path in folder.iterdir()}
-    rows = list(csv.DictReader((data / "chroma/questions.csv").open(encoding="utf-8", newline="")))
+    rows = list(csv.DictReader(StringIO((data / "chroma/questions.csv").read_text(encoding="utf-8"))))
     golds = [
         "\n".join(
             corpora[row["corpus_id"]][max(span["start_index"] - margin, 0) : span["end_index"] + margin]
@@ -80,7 +83,7 @@ def test_formulas_equal_the_articles_code(query: str, gold: str) -> None:
 
 
 def test_the_articles_own_example() -> None:
-    """The chunk holds all seven tokens of the model's question and one of the engineer's four (job, keep, hammering, api)."""
+    """The chunk holds all of the model's tokens, and of the engineer's job, keep, hammering, api one."""
     chunk = (
         "The ingest worker applies an exponential backoff policy on HTTP 429 responses from the vendor API, "
         "starting at 2s and capping at 5 minutes. Retries are disabled when VENDOR_STRICT_MODE is set."

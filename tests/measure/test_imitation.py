@@ -2,6 +2,7 @@
 
 import csv
 import json
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from findback.measure.imitation import describe_habits, find_hints
 def test_model_written_questions_show_their_signs(data: Path) -> None:
     """472 questions written from their answers show six signs, each with its count."""
     queries = [
-        row["question"] for row in csv.DictReader((data / "chroma/questions.csv").open(encoding="utf-8", newline=""))
+        row["question"] for row in csv.DictReader(StringIO((data / "chroma/questions.csv").read_text(encoding="utf-8")))
     ]
     hints = {hint.sign: hint for hint in find_hints(queries)}
     assert set(hints) == {
@@ -29,7 +30,7 @@ def test_model_written_questions_show_their_signs(data: Path) -> None:
 
 def test_chat_questions_show_none(data: Path) -> None:
     """348 questions that people typed show no sign."""
-    rows = [json.loads(line) for line in (data / "ubuntu/queries.jsonl").open(encoding="utf-8")]
+    rows = [json.loads(line) for line in (data / "ubuntu/queries.jsonl").read_bytes().splitlines()]
     assert find_hints([row["query"] for row in rows]) == ()
 
 

@@ -83,10 +83,10 @@ def test_without_a_list_rarity_needs_a_corpus() -> None:
 
 
 def test_counts_of_a_leak_by_hand() -> None:
-    """Rare here: exponential, backoff, 429, ingest; all in the text; policy and worker are common."""
+    """Rare here are exponential, backoff, 429, ingest and worker, all in the text; policy is common."""
     leak = measure_leak("exponential backoff policy for 429 in the ingest worker?", GOLD, language="en")
-    assert (leak.ratio, leak.terms, leak.found) == (1.0, 4, 4)
-    assert leak.copied == ("exponential", "backoff", "429", "ingest")
+    assert (leak.ratio, leak.terms, leak.found) == (1.0, 5, 5)
+    assert leak.copied == ("exponential", "backoff", "429", "ingest", "worker")
 
 
 def test_stems_and_spelling_stand_side_by_side() -> None:
@@ -140,7 +140,22 @@ def test_mixed_script_query_is_compared() -> None:
 
 WORDS = st.lists(
     st.sampled_from(
-        "backoff throttle 429 endpoints vendor policies ingest hammering 返金 환불 the ⟦USER_1⟧ 🙂 x".split()
+        [
+            "backoff",
+            "throttle",
+            "429",
+            "endpoints",
+            "vendor",
+            "policies",
+            "ingest",
+            "hammering",
+            "返金",
+            "환불",
+            "the",
+            "⟦USER_1⟧",
+            "🙂",
+            "x",
+        ]
     ),
     max_size=12,
 ).map(" ".join)

@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -15,6 +16,8 @@ from findback.model.hits import Span
 from findback.model.protocols import Query, Retriever
 from findback.model.run import FAILED, SKIPPED, Run
 from findback.retrievers.asking import Asked, ask_all, config_digest
+from findback.retrievers.surroundings import Surroundings
+from retrievers.builders import TEXTS, SmallPassages
 
 Result = TypeVar("Result")
 Prepared = dict[str, Any]
@@ -57,9 +60,7 @@ class RetrieverContract:
 
     def test_scores_come_through(self, tmp_path: Path):
         """A score is the system's own."""
-        run = ask(
-            self.open({"parcel": [_scored("c", 3.5), _scored("a", -2)]}, tmp_path), ["parcel"], depth=10
-        ).run
+        run = ask(self.open({"parcel": [_scored("c", 3.5), _scored("a", -2)]}, tmp_path), ["parcel"], depth=10).run
         assert run.scores is not None
         assert run.scores.tolist() == [3.5, -2.0]
 
@@ -79,9 +80,7 @@ class RetrieverContract:
 
     def test_fewer_than_wanted_is_no_error(self, tmp_path: Path):
         """One result where ten were wanted is one result, and the end."""
-        run = ask(
-            self.open({"parcel": [_scored("a", 1)], "gate": []}, tmp_path), ["parcel", "gate"], depth=10
-        ).run
+        run = ask(self.open({"parcel": [_scored("a", 1)], "gate": []}, tmp_path), ["parcel", "gate"], depth=10).run
         assert (documents(run, 0), documents(run, 1)) == (["a"], [])
         assert run.ended is None
         assert run.exhausted is not None
@@ -102,9 +101,7 @@ class RetrieverContract:
     def test_ids_outside_the_corpus_are_kept(self, tmp_path: Path):
         """An id the corpus does not know stays in the run; an alias becomes the corpus' own id."""
         known = {"https://docs.example.org/a": "a.md"}
-        retriever = self.open(
-            {"parcel": [_scored("https://docs.example.org/a", 2), _scored("gone", 1)]}, tmp_path
-        )
+        retriever = self.open({"parcel": [_scored("https://docs.example.org/a", 2), _scored("gone", 1)]}, tmp_path)
         run = ask(retriever, ["parcel"], depth=10, resolve=known.get).run
         assert documents(run, 0) == ["a.md", "gone"]
 
@@ -170,6 +167,102 @@ class RetrieverContract:
         retriever = self.open({"parcel": [_scored("a", 1)]}, tmp_path)
         assert isinstance(retriever, Retriever)
         assert retriever.egress in {"local", "internal", "external"}
+        asyncio.run(retriever.close())
+
+
+class EmbeddedContract:
+    """Subclasses open a retriever that searches the small corpus of `builders.TEXTS` itself."""
+
+    finds_nothing_for_empty: ClassVar[bool] = True
+
+    def open(self, surroundings: Surroundings) -> Retriever:
+        """Return a retriever over the passages of the surroundings."""
+        raise NotImplementedError
+
+    def test_depth_counts_documents(self, around: Surroundings):
+        """Two documents are wanted and two come, however many passages stand first."""
+        run = ask(self.open(around), ["trace a lost parcel claim"], depth=2).run
+        assert len(set(documents(run, 0))) == 2
+
+    def test_passages_are_the_corpus_own(self, around: Surroundings):
+        """Text and characters of a passage are those of its document."""
+        for hit in search(self.open(around), "trace a lost parcel", 3).hits:
+            assert hit.span is not None
+            assert hit.passage == TEXTS[hit.document][hit.span.start : hit.span.end]
+
+    def test_ids_are_kept_as_they_are(self, around: Surroundings):
+        """Ids with spaces, slashes and umlauts come through."""
+        run = ask(self.open(around), ["gate hours", "Ausfuhr Prüfung Papiere"], depth=1).run
+        assert [documents(run, at)[0] for at in range(2)] == ["gate hours.md", "zoll/ausfuhr-prüfung.md"]
+
+    def test_more_than_there_is_ends(self, around: Surroundings):
+        """Asked for a thousand documents of four it says that there are no more."""
+        run = ask(self.open(around), ["parcel"], depth=1000).run
+        assert run.exhausted is not None
+        assert run.exhausted.all()
+        assert len(set(documents(run, 0))) <= 4
+
+    def test_an_empty_query_finds_nothing(self, around: Surroundings):
+        """No words, no results, no error."""
+        asked = ask(self.open(around), ["", "   "], depth=5)
+        assert asked.run.ended is None
+        assert len(asked.run.codes) == 0
+
+    def test_the_same_question_gives_the_same_answer(self, around: Surroundings):
+        """Asked five times in a row and by a second retriever: one answer."""
+        asked = ask(self.open(around), ["lost parcel", "gate"], depth=4, repeats=5)
+        assert asked.unstable == 0
+        again = ask(self.open(replace(around, kept={})), ["lost parcel", "gate"], depth=4)
+        assert again.run.codes.tolist() == asked.run.codes.tolist()
+
+    def test_strange_queries_are_no_errors(self, around: Surroundings):
+        """Control characters, a lone surrogate, a very long query, placeholders."""
+        texts = ["a\0b", "parcel \ud800", "parcel " * 20_000, "⟦USER_1⟧ parcel", "\n\t", "返金 parcel"]
+        asked = ask(self.open(around), texts, depth=2)
+        failed = [] if asked.run.ended is None else asked.run.ended.tolist()
+        assert FAILED not in failed[:1] + failed[2:]
+
+    def test_logs_do_not_hold_the_query(self, around: Surroundings, caplog: pytest.LogCaptureFixture):
+        """No record at any level holds a token of the query."""
+        caplog.set_level(logging.DEBUG)
+        ask(self.open(around), [f"parcel {CANARY}"], depth=2)
+        assert_no_canary([], caplog)
+
+    def test_a_context_is_not_honoured(self, around: Surroundings):
+        """The embedded retrievers know neither filters nor audiences: such questions are not asked."""
+        retriever = self.open(around)
+        queries = [("q1", Query("parcel", Context(filters={"a": "b"})))]
+        asked = run_closing(retriever, lambda: ask_all(retriever, queries, depth=5))
+        assert asked.run.reason_of(0) == "cannot honour filters"
+
+    def test_settings_follow_the_corpus(self, around: Surroundings):
+        """The digest changes with the passages, and only then; it can be written as JSON."""
+        one, two = self.open(around), self.open(around)
+        json.dumps(dict(one.settings()), default=list)
+        assert config_digest(one) == config_digest(two)
+        other = self.open(replace(around, passages=SmallPassages({**TEXTS, "new.md": "new"})))
+        assert config_digest(other) != config_digest(one)
+
+    def test_existence_is_what_the_corpus_holds(self, around: Surroundings):
+        """A document of the corpus exists, another does not."""
+        retriever = self.open(around)
+
+        async def work() -> list[bool | None]:
+            return [await retriever.exists(name) for name in ("claims.md", "gone.md")]
+
+        assert run_closing(retriever, work) == [True, False]
+
+    def test_nothing_is_written_without_a_cache(self, around: Surroundings, tmp_path: Path):
+        """Without a cache folder no file appears."""
+        before = sorted(tmp_path.rglob("*"))
+        ask(self.open(replace(around, cache=None)), ["parcel"], depth=2)
+        assert sorted(tmp_path.rglob("*")) == before
+
+    def test_no_model_or_index_is_loaded_before_it_is_needed(self, around: Surroundings):
+        """Building a retriever to look at its settings is cheap."""
+        retriever = self.open(around)
+        dict(retriever.settings())
+        assert not [key for key in around.kept if key.startswith(("bm25:", "model:", "vectors:"))]
         asyncio.run(retriever.close())
 
 

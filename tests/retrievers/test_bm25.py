@@ -53,9 +53,7 @@ def test_equal_scores_keep_the_order_of_the_corpus():
 
 def test_more_is_asked_for_until_there_are_enough_documents():
     """Two passages of the best document come first; two documents are found all the same."""
-    passages = SmallPassages(
-        {"a": "crane one. crane two. crane three", "b": "crane in a long text about berths"}
-    )
+    passages = SmallPassages({"a": "crane one. crane two. crane three", "b": "crane in a long text about berths"})
     run = ask(make(Surroundings(passages=passages)), ["crane"], depth=2).run
     assert set(documents(run, 0)) == {"a", "b"}
 

@@ -54,7 +54,9 @@ def test_the_question_arrives_whole(tmp_path):
 
 def test_passages_come_through(tmp_path):
     """Text and place of a passage are read from the answer."""
-    body = "    print(json.dumps({'hits': [{'id': 'a', 'score': 1, 'passage': 'p', 'start': 1, 'end': 2}]}), flush=True)\n"
+    body = (
+        "    print(json.dumps({'hits': [{'id': 'a', 'score': 1, 'passage': 'p', 'start': 1, 'end': 2}]}), flush=True)\n"
+    )
     assert search(make(tmp_path, body), "x").hits == (Hit("a", 1.0, "p", Span(1, 2)),)
 
 
@@ -82,19 +84,14 @@ def test_a_crash_is_one_querys_error_and_the_next_starts_anew(tmp_path, caplog):
     asked = ask(make(tmp_path, body), ["one", f"crash {CANARY}", "two"], depth=1)
     reason = asked.run.reason_of(1)
     assert reason is not None
-    assert reason.startswith(
-        "EngineError: the program ended with status 3; its last words: index broken while at … …"
-    )
+    assert reason.startswith("EngineError: the program ended with status 3; its last words: index broken while at … …")
     assert [documents(asked.run, at) for at in (0, 2)] == [["one"], ["two"]]
     assert_no_canary([reason, *map(str, asked.errors)], caplog)
 
 
 def test_last_words_about_an_earlier_query_are_masked_too(tmp_path):
     """The error output of a process may hold any query it has seen."""
-    body = (
-        "    print('seen', text, file=sys.stderr, flush=True)\n    if text == 'crash':\n        sys.exit(3)\n"
-        + ECHO
-    )
+    body = "    print('seen', text, file=sys.stderr, flush=True)\n    if text == 'crash':\n        sys.exit(3)\n" + ECHO
     reason = ask(make(tmp_path, body), [CANARY, "crash"], depth=1).run.reason_of(1)
     assert reason is not None
     assert "its last words" in reason
@@ -149,10 +146,7 @@ def test_nonsense_is_this_querys_error(tmp_path, body, said):
 
 def test_much_error_output_does_not_block(tmp_path):
     """A megabyte on standard error is read away."""
-    body = (
-        "    print('x' * 100 + '\\n', end='', file=sys.stderr)\n    sys.stderr.write('noise\\n' * 200_000)\n"
-        + ECHO
-    )
+    body = "    print('x' * 100 + '\\n', end='', file=sys.stderr)\n    sys.stderr.write('noise\\n' * 200_000)\n" + ECHO
     assert search(make(tmp_path, body), "a").hits == (Hit("a"),)
 
 

@@ -113,9 +113,7 @@ class TestFile(RetrieverContract):
             for text, found in answers.items()
         ]
         (folder / "run.jsonl").write_text("\n".join(lines), "utf-8")
-        return FileRetriever.build(
-            "file", RetrieverSettings(kind="file", path="run.jsonl"), Surroundings(base=folder)
-        )
+        return FileRetriever.build("file", RetrieverSettings(kind="file", path="run.jsonl"), Surroundings(base=folder))
 
 
 class TestFuse(RetrieverContract):

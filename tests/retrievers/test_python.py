@@ -81,9 +81,7 @@ def test_huge_scores_are_scores():
     """1e308 and numpy numbers are finite numbers."""
     import numpy as np
 
-    found = search(
-        make(lambda query, k: [("a", 1e308), (np.str_("b"), np.float32(0.5)), (np.int64(3), None)]), "x"
-    )
+    found = search(make(lambda query, k: [("a", 1e308), (np.str_("b"), np.float32(0.5)), (np.int64(3), None)]), "x")
     assert found.hits == (Hit("a", 1e308), Hit("b", 0.5), Hit("3"))
 
 
@@ -110,7 +108,7 @@ def test_objects_and_bound_methods_are_functions_too():
     assert search(make(Engine()), "x").hits == (Hit("c"),)
 
 
-@pytest.mark.parametrize("function", [lambda: [], lambda a, b, c: [], lambda query, *, index: []])
+@pytest.mark.parametrize("function", [lambda *, query: [], lambda a, b, c: [], lambda query, *, index: []])
 def test_a_function_that_cannot_be_called_is_refused(function):
     """Found before the first search."""
     with pytest.raises(SettingsError, match=r"cannot be called as search\(query, k\)"):
@@ -162,9 +160,7 @@ def test_a_function_that_hangs_is_given_up_and_the_next_query_goes_on():
     assert documents(asked.run, 1) == ["good"]
 
 
-@pytest.mark.parametrize(
-    "error", [ValueError(CANARY), KeyError(f"x {CANARY}"), StopIteration(CANARY), SystemExit(3)]
-)
+@pytest.mark.parametrize("error", [ValueError(CANARY), KeyError(f"x {CANARY}"), StopIteration(CANARY), SystemExit(3)])
 def test_whatever_it_raises_is_this_querys_error(error):
     """Class and message without the words of the query; even an attempt to end the process."""
 

@@ -18,6 +18,7 @@ def evaluate(
     *names: str,
     request: Annotated[EvaluateRequest | None, Parameter(name="*")] = None,
     output: Annotated[Path | None, Parameter(name=("--output", "-o"))] = None,
+    misses: int = 0,
     json: bool = False,
 ) -> None:
     """Score retrievers on a set.
@@ -26,6 +27,7 @@ def evaluate(
         names: Retrievers of findback.toml; all of them when none is named.
         request: Everything else.
         output: Write .html, .md or .json instead of printing.
+        misses: Missed questions to print for each retriever; the report has them all.
         json: Print JSON.
     """
     asked = request or EvaluateRequest()
@@ -33,4 +35,4 @@ def evaluate(
         asked = asked.model_copy(update={"retrievers": names})
     with Bars() as bars:
         result = score(open_workspace(required=False), asked, progress=bars, ask=ask_for_trust)
-    deliver(result, evaluation_terminal(asked.by), output=output, json=json)
+    deliver(result, evaluation_terminal(asked.by, misses), output=output, json=json)

@@ -39,16 +39,23 @@ def quick(sample: Path, *, request: Annotated[LabelRequest | None, Parameter(nam
 
 @app.command(name="judge")
 def judge(
-    question: str, *, set_: Annotated[Path, Parameter(name="--set")], doc: str, grade: int = 3, part: int = 1
+    question: str,
+    *,
+    doc: str,
+    set_: Annotated[Path | None, Parameter(name="--set")] = None,
+    grade: int = 3,
+    part: int = 1,
 ) -> None:
     """Grade one document for one question of an unreleased set.
 
     Args:
         question: Id of the question.
-        set_: The set file the question is in.
         doc: Id of the document.
+        set_: The set file the question is in.
         grade: 0 is not an answer, 3 answers it fully.
         part: Which part of the need it answers.
     """
+    if set_ is None:
+        raise UsageError("a release never changes", hint="name the set file the question is in: --set FILE")
     done = keep(JudgeRequest(set=set_, question=question, doc=doc, grade=grade, part=part))
     say(f"kept in {done.file}; it counts from the next evaluation on")

@@ -12,7 +12,7 @@ COMMANDS = {
     "init": ("findback.cli.init:init", "Write a findback.toml for this folder."),
     "audit": ("findback.cli.audit:audit", "Measure how much of a set's wording leaks from its answers."),
     "evaluate": ("findback.cli.evaluate:evaluate", "Score retrievers on a set."),
-    "report": ("findback.cli.report:report", "Write the report of the newest evaluation."),
+    "report": ("findback.cli.report:report", "Write the report of the newest evaluation and audit."),
     "runs": ("findback.cli.runs:runs", "List the runs that were kept."),
     "label": ("findback.cli.label:app", "Label real queries in the terminal."),
     "import": (
@@ -33,8 +33,8 @@ app = App(
     version=lambda: version("findback"),
     help_format="plaintext",
 )
-for _name, (_target, _help) in COMMANDS.items():
-    app.command(_target, name=_name, help=_help)
+for _place, (_name, (_target, _help)) in enumerate(COMMANDS.items()):
+    app.command(_target, name=_name, help=_help, sort_key=_place)
 
 
 def main() -> None:
@@ -55,7 +55,7 @@ def _run() -> int:
     from findback.cli.faults import exit_status_of  # noqa: PLC0415  (keeps --help quick)
 
     try:
-        result = app(exit_on_error=False, print_error=False, result_action="return_value")
+        result = app(sys.argv[1:], exit_on_error=False, print_error=False, result_action="return_value")
     except Exception as error:  # noqa: BLE001  (the one place where every error becomes a sentence)
         return exit_status_of(error)
     return result if isinstance(result, int) else 0

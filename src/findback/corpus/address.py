@@ -48,8 +48,7 @@ def drop_suffix(name: str) -> str:
 
 
 class Site:
-    """Where a corpus is published; without an address, paths and foreign addresses are folded all the
-    same."""
+    """Where a corpus is published; without an address, paths and foreign addresses are folded all the same."""
 
     def __init__(self, base_url: str | None = None) -> None:
         """Take the address the corpus' root has.
@@ -67,9 +66,7 @@ class Site:
             except ValueError:
                 host = None
             if host is None or parts.scheme not in ("http", "https"):
-                raise SettingsError(
-                    "corpus.base_url is not an http(s) address", hint="write it as https://host/path/"
-                )
+                raise SettingsError("corpus.base_url is not an http(s) address", hint="write it as https://host/path/")
             if parts.username or parts.password:
                 raise SettingsError("corpus.base_url carries a user name or password", hint="leave them out")
             self._root = _address_key(self.base_url)

@@ -31,9 +31,7 @@ def read_beir(path: Path, settings: CorpusSettings, findings: Findings) -> Itera
             f"{settings.path} holds no {CORPUS}", hint="name a BEIR folder, or another kind under [corpus]"
         )
     shown = name_of(file, path, settings)
-    defaults = {
-        option: name for option, name in _NAMES.items() if getattr(settings, option) == _default(option)
-    }
+    defaults = {option: name for option, name in _NAMES.items() if getattr(settings, option) == _default(option)}
     named = settings.model_copy(update=defaults)
     yield from shape_rows(read_rows(file, shown, findings), shown, named, findings)
 

@@ -28,9 +28,7 @@ _KNOWN = {
 _NEEDED = {"id_field": "id", "text_field": "text"}
 
 
-def find_columns(
-    settings: CorpusSettings, columns: Collection[str], shown: str, findings: Findings
-) -> CorpusSettings:
+def find_columns(settings: CorpusSettings, columns: Collection[str], shown: str, findings: Findings) -> CorpusSettings:
     """Return the settings with the column names this table really has.
 
     A name the user set is never replaced. What is taken instead of a default is remarked on.
@@ -49,9 +47,7 @@ def find_columns(
         if name == CorpusSettings.model_fields[option].default and other is not None:
             found[option] = other
             if option in _NEEDED:
-                findings.remark(
-                    f"{shown}: the {_NEEDED[option]} is taken from {other!r} (there is no {name!r})"
-                )
+                findings.remark(f"{shown}: the {_NEEDED[option]} is taken from {other!r} (there is no {name!r})")
         elif option in _NEEDED:
             raise missing_column(shown, name, option, columns)
     return settings.model_copy(update=found) if found else settings

@@ -118,11 +118,7 @@ class Corpus:
     def aliases(self) -> Mapping[str, str]:
         """Every further name as written, and the id it means; ambiguous ones are left out."""
         reading = self._reading
-        return {
-            name: found
-            for name, found in reading.names.exact.items()
-            if found and name not in reading.documents
-        }
+        return {name: found for name, found in reading.names.exact.items() if found and name not in reading.documents}
 
     @property
     def same(self) -> Mapping[str, str]:
@@ -200,9 +196,7 @@ class Corpus:
         return f"{self.name} cannot be read as it is"
 
 
-def corpus_of(
-    documents: Iterable[Document], *, name: str = "documents", base_url: str | None = None
-) -> Corpus:
+def corpus_of(documents: Iterable[Document], *, name: str = "documents", base_url: str | None = None) -> Corpus:
     """Return a corpus of documents at hand.
 
     Raises:

@@ -132,9 +132,7 @@ def _sign(batch: Sequence[_Hashes], multipliers: _Hashes, offsets: _Hashes) -> N
     return signature
 
 
-def _join(
-    names: list[str], shingles: list[_Hashes], signatures: NDArray[np.uint32], threshold: float
-) -> Duplicates:
+def _join(names: list[str], shingles: list[_Hashes], signatures: NDArray[np.uint32], threshold: float) -> Duplicates:
     groups = Groups()
     pairs: list[Pair] = []
     refused: set[tuple[int, int]] = set()

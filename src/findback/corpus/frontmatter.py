@@ -23,13 +23,13 @@ class Page(NamedTuple):
 
 
 def split_page(source: str) -> Page:
-    """Return a page's front matter and the text after it.
+    r"""Return a page's front matter and the text after it.
 
     Raises:
         ValueError: If there is a block that cannot be read; the message holds none of it, `line` says where.
 
-    >>> split_page("---\\ntitle: Refunds\\n---\\nAsk first.\\n")
-    Page(fields={'title': 'Refunds'}, text='Ask first.\\n')
+    >>> split_page("---\ntitle: Refunds\n---\nAsk first.\n")
+    Page(fields={'title': 'Refunds'}, text='Ask first.\n')
     """
     first, _, _ = source.partition("\n")
     mark = first.rstrip()
@@ -65,27 +65,25 @@ def _read_toml(block: str) -> dict[str, Any]:
 def _read_yaml(block: str) -> dict[str, Any]:
     try:
         _check_shape(block)
-        fields = yaml.load(block, Loader=_Loader)
+        fields = yaml.load(block, Loader=_Loader)  # noqa: S506 - BaseLoader makes nothing but texts
     except yaml.YAMLError as bad:
         mark = getattr(bad, "problem_mark", None)
         where = f" (line {mark.line + 2})" if mark is not None else ""
         raise ValueError(f"the front matter is not valid YAML{where}") from None
-    if fields is None or fields == "":
-        return {}
-    if not isinstance(fields, dict):
+    named = fields if isinstance(fields, dict) else {} if not fields else None
+    if named is None:
         raise ValueError("the front matter is no list of names and values")
-    return {key: value for key, value in fields.items() if isinstance(key, str)}
+    return {key: value for key, value in named.items() if isinstance(key, str)}
 
 
 def _check_shape(block: str) -> None:
     # Events come without recursion, so that deep nesting is refused before anything descends into it.
-    depth = 0
+    depth = deepest = aliases = 0
     for event in yaml.parse(block, Loader=_Loader):
-        if isinstance(event, yaml.AliasEvent):
-            raise ValueError("the front matter refers to itself (YAML aliases are not read)")
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if depth > MOST_DEPTH:
-                raise ValueError(f"the front matter is nested more than {MOST_DEPTH} deep")
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
+        step = isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        depth, aliases = depth + step, aliases + isinstance(event, yaml.AliasEvent)
+        deepest = max(depth, deepest)
+    if aliases:
+        raise ValueError("the front matter refers to itself (YAML aliases are not read)")
+    if deepest > MOST_DEPTH:
+        raise ValueError(f"the front matter is nested more than {MOST_DEPTH} deep")

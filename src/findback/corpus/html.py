@@ -80,6 +80,7 @@ _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]{0,63})")
 _ATTRIBUTES = re.compile(r"""[^>"']*+(?:"[^"]*+"[^>"']*+|'[^']*+'[^>"']*+)*+>""")
 _ATTRIBUTE = re.compile(r"""([a-zA-Z][\w:-]{0,63})\s{0,9}=\s{0,9}("[^"]*"|'[^']*'|[^\s"'>]+)""")
 _BLANKS = re.compile(r"\s+")
+_MOST_META = 100
 _MOST_TAG = 20_000
 """Longest tag; what looks like a longer one is taken as text."""
 
@@ -105,44 +106,56 @@ class _Token(NamedTuple):
 
 
 def read_html(source: str) -> WebPage:
-    """Return the text a reader sees, one line a block, and what the head says.
+    r"""Return the text a reader sees, one line a block, and what the head says.
 
     Headings become Markdown headings, so that passages can follow them; scripts, styles, navigation and
     footers are left out. Where the page marks its main part, only that is kept.
 
     >>> read_html("<title>Refunds</title><nav>Home</nav><h1>Refunds</h1><p>Ask &amp; wait.").text
-    '# Refunds\\nAsk & wait.'
+    '# Refunds\nAsk & wait.'
     """
-    whole, main = _Writer(), _Writer()
-    title, language, url = None, None, None
-    fields: dict[str, str] = {}
+    whole, main, head = _Writer(), _Writer(), _Head()
     dropped, in_main = 0, 0
     for token in _tokens(source):
-        name = token.value
         if token.kind == "raw":
-            if token.attributes == "title" and title is None:
-                title = _BLANKS.sub(" ", html.unescape(name)).strip() or None
+            head.take(token)
             continue
-        if token.kind in ("open", "close"):
+        if token.kind != "text":
             step = 1 if token.kind == "open" else -1
-            if name in _DROPPED:
+            if token.value in _DROPPED:
                 dropped = max(dropped + step, 0)
-            elif name == "main":
+            elif token.value == "main":
                 in_main = max(in_main + step, 0)
-            elif name == "html" and language is None:
-                language = _read_attributes(token).get("lang")
-            elif name == "link" and url is None:
-                link = _read_attributes(token)
-                url = link.get("href") if link.get("rel", "").casefold() == "canonical" else None
-            elif name == "meta" and len(fields) < 100:
-                meta = _read_attributes(token)
-                if meta.get("name") and meta.get("content"):
-                    fields.setdefault(meta["name"], meta["content"])
+            head.take(token)
         if dropped == 0:
             whole.take(token)
             if in_main:
                 main.take(token)
-    return WebPage(main.text() or whole.text(), title, language, url, fields)
+    return WebPage(main.text() or whole.text(), head.title, head.language, head.url, head.fields)
+
+
+@dataclass(slots=True)
+class _Head:
+    """Keeps what a page says about itself."""
+
+    title: str | None = None
+    language: str | None = None
+    url: str | None = None
+    fields: dict[str, str] = field(default_factory=dict)
+
+    def take(self, token: _Token) -> None:
+        name = token.attributes if token.kind == "raw" else token.value
+        if token.kind == "raw" and name == "title" and self.title is None:
+            self.title = _BLANKS.sub(" ", html.unescape(token.value)).strip() or None
+        elif token.kind == "open" and name == "html" and self.language is None:
+            self.language = _read_attributes(token).get("lang")
+        elif token.kind == "open" and name == "link" and self.url is None:
+            link = _read_attributes(token)
+            self.url = link.get("href") if link.get("rel", "").casefold() == "canonical" else None
+        elif token.kind == "open" and name == "meta" and len(self.fields) < _MOST_META:
+            meta = _read_attributes(token)
+            if meta.get("name") and meta.get("content"):
+                self.fields.setdefault(meta["name"], meta["content"])
 
 
 @dataclass(slots=True)
@@ -222,7 +235,4 @@ def _tokens(source: str) -> Iterator[_Token]:
 
 
 def _read_attributes(token: _Token) -> dict[str, str]:
-    return {
-        name.casefold(): html.unescape(value.strip("\"'"))
-        for name, value in _ATTRIBUTE.findall(token.attributes)
-    }
+    return {name.casefold(): html.unescape(value.strip("\"'")) for name, value in _ATTRIBUTE.findall(token.attributes)}

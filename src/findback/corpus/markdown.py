@@ -12,11 +12,11 @@ _MOST_LINES = 2_000
 
 
 def read_markdown(source: str) -> tuple[Page, str | None]:
-    """Return the page, and its first heading.
+    r"""Return the page, and its first heading.
 
     The text keeps its markup: passages follow headings, and anchors are quoted from it.
 
-    >>> read_markdown("# Set up\\n\\nPlug it in.")[1]
+    >>> read_markdown("# Set up\n\nPlug it in.")[1]
     'Set up'
     """
     page = split_page(source)
@@ -24,9 +24,9 @@ def read_markdown(source: str) -> tuple[Page, str | None]:
 
 
 def find_heading(text: str) -> str | None:
-    """Return the first heading outside code, as plain words, or None.
+    r"""Return the first heading outside code, as plain words, or None.
 
-    >>> find_heading("intro\\n\\n## The [grid](grid.md) `v2`")
+    >>> find_heading("intro\n\n## The [grid](grid.md) `v2`")
     'The grid v2'
     """
     fence: str | None = None

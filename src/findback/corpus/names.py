@@ -18,9 +18,7 @@ class Names:
     A name that means two documents on the same level means none.
     """
 
-    def __init__(
-        self, documents: Mapping[str, Document], site: Site, redirects: Iterable[Redirect] = ()
-    ) -> None:
+    def __init__(self, documents: Mapping[str, Document], site: Site, redirects: Iterable[Redirect] = ()) -> None:
         self._documents = documents
         self._site = site
         self._redirects: dict[str, str] = {}

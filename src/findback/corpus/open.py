@@ -1,7 +1,6 @@
 """A corpus opened from its settings, its kind recognised where none is named."""
 
 from collections.abc import Callable, Iterator, Mapping
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,7 +28,6 @@ _BY_SUFFIX = {
     "parquet": (".parquet", ".pq"),
     "folder": PAGE_SUFFIXES,
 }
-_MOST_LOOKED_AT = 20_000
 
 
 class Recognised(NamedTuple):
@@ -39,9 +37,7 @@ class Recognised(NamedTuple):
     reason: str
 
 
-def open_corpus(
-    settings: CorpusSettings, *, base: Path, skip_bad: bool = False, progress: Progress = SILENT
-) -> Corpus:
+def open_corpus(settings: CorpusSettings, *, base: Path, skip_bad: bool = False, progress: Progress = SILENT) -> Corpus:
     """Return the corpus the settings name; its documents are read when first asked for.
 
     Args:
@@ -119,16 +115,17 @@ def _recognise_folder(path: Path, settings: CorpusSettings) -> Recognised:
         return Recognised("beir", "it holds a corpus.jsonl with _id and text")
     if settings.include:
         return Recognised("folder", "it is a folder, and include says which files")
-    top = sorted(entry.suffix.lower() for entry in path.iterdir() if entry.is_file())
-    if not any(_holds(path, suffix) for suffix in _BY_SUFFIX["folder"]):
-        for kind in ("jsonl", "csv", "parquet"):
-            if any(suffix in _BY_SUFFIX[kind] for suffix in top):
-                return Recognised(kind, f"it holds {_BY_SUFFIX[kind][0]} files and no pages")
+    top = {entry.suffix.lower() for entry in path.iterdir() if entry.is_file()}
+    for kind in ("jsonl", "csv", "parquet"):
+        found = sorted(top.intersection(_BY_SUFFIX[kind]))
+        # Looking through the whole tree is only worth it where a table lies at the top.
+        if found and not any(_holds(path, suffix) for suffix in _BY_SUFFIX["folder"]):
+            return Recognised(kind, f"it holds {found[0]} files and no pages")
     return Recognised("folder", "it is a folder")
 
 
 def _holds(path: Path, suffix: str) -> bool:
-    return any(found.is_file() for found in islice(path.rglob(f"*{suffix}"), _MOST_LOOKED_AT))
+    return any(found.is_file() for found in path.rglob(f"*{suffix}"))
 
 
 def _is_beir(path: Path) -> bool:
@@ -146,9 +143,7 @@ def _redirects_of(settings: CorpusSettings, base: Path) -> Callable[[Findings], 
 
     def read(findings: Findings) -> list[Redirect]:
         return [
-            redirect
-            for shown in settings.aliases_from
-            for redirect in read_redirects(base / shown, shown, findings)
+            redirect for shown in settings.aliases_from for redirect in read_redirects(base / shown, shown, findings)
         ]
 
     return read

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from findback import registry
-from findback.corpus.whole import write_whole
 from findback.errors import UsageError
+from findback.files import private_folder, write_atomically
 from findback.model.document import Document, Passage
 from findback.model.hits import Span
 from findback.model.protocols import SILENT, Progress
@@ -164,8 +164,7 @@ def _cut(
         for start, end in chunker(text):
             if not 0 <= start <= end <= len(text):
                 raise UsageError(
-                    f"the chunker {called} names characters {start} to {end} of {name!r},"
-                    f" which has {len(text)}",
+                    f"the chunker {called} names characters {start} to {end} of {name!r}, which has {len(text)}",
                     hint="use another chunker under [passages], and tell its authors",
                 )
             if text[start:end].strip():
@@ -178,10 +177,9 @@ def _cut(
 
 def _save(place: Path, digest: str, documents: NDArray[np.int32], spans: NDArray[np.int32]) -> None:
     buffer = io.BytesIO()
-    np.savez(
-        buffer, digest=np.frombuffer(bytes.fromhex(digest), dtype=np.uint8), documents=documents, spans=spans
-    )
-    write_whole(place, [buffer.getvalue()])
+    np.savez(buffer, digest=np.frombuffer(bytes.fromhex(digest), dtype=np.uint8), documents=documents, spans=spans)
+    private_folder(place.parent)
+    write_atomically(place, buffer.getvalue(), private=True)
 
 
 def _load(
@@ -206,6 +204,4 @@ def _fits(documents: NDArray[np.int32], spans: NDArray[np.int32], corpus: Chunke
     if documents.min() < 0 or documents.max() >= len(names) or np.any(np.diff(documents) < 0):
         return False
     lengths = np.array([len(document.text) if (document := corpus.get(name)) else 0 for name in names])
-    return bool(
-        np.all((spans[:, 0] >= 0) & (spans[:, 0] < spans[:, 1]) & (spans[:, 1] <= lengths[documents]))
-    )
+    return bool(np.all((spans[:, 0] >= 0) & (spans[:, 0] < spans[:, 1]) & (spans[:, 1] <= lengths[documents])))

@@ -50,9 +50,7 @@ def _read_table(path: Path, shown: str, findings: Findings) -> Iterator[Redirect
 
 def _read_plain(path: Path, shown: str, findings: Findings) -> Iterator[Redirect]:
     for number, line in read_lines(path, shown, findings):
-        words = (
-            line.partition("#")[0].split() if line.lstrip().startswith("#") or " #" in line else line.split()
-        )
+        words = line.partition("#")[0].split() if line.lstrip().startswith("#") or " #" in line else line.split()
         if not words:
             continue
         if len(words) < 2:

@@ -9,9 +9,7 @@ from findback.corpus.groups import Groups
 from findback.errors import MissingError
 
 
-def read_same(
-    path: Path, shown: str, resolve: Callable[[str], str | None], findings: Findings
-) -> Mapping[str, str]:
+def read_same(path: Path, shown: str, resolve: Callable[[str], str | None], findings: Findings) -> Mapping[str, str]:
     """Return for each id of a group the id that stands for the group: the one named first.
 
     The file is CSV, one group a row, ids or anything that resolves to one; rows that share a document are

@@ -108,9 +108,7 @@ class Shape:
         if found.path is not None and found.path != identity:
             aliases += (found.path,)
         if aliases:
-            aliases = tuple(
-                dict.fromkeys(alias for alias in aliases if alias != identity and self._is_name(alias))
-            )
+            aliases = tuple(dict.fromkeys(alias for alias in aliases if alias != identity and self._is_name(alias)))
         if not text.strip():
             self.findings.count("documents without any text")
         title = parse_text(fields.get(settings.title_field)) or found.title
@@ -132,9 +130,7 @@ class Shape:
         settings = self.settings
         if settings.id_from == "url":
             if url is None:
-                raise ValueError(
-                    f"there is no address in {settings.url_field!r}, and no base_url to make one"
-                )
+                raise ValueError(f"there is no address in {settings.url_field!r}, and no base_url to make one")
             check_id(url)
             return url
         if found.path is not None and settings.id_from == "path":

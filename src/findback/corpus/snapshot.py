@@ -12,8 +12,8 @@ import orjson
 from findback.corpus.corpus import digest_all, digest_text
 from findback.corpus.findings import Findings
 from findback.corpus.textfile import read_lines
-from findback.corpus.whole import write_whole
 from findback.errors import DataError, MissingError
+from findback.files import open_atomically, private_folder
 
 SNAPSHOT_FORMAT = 1
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -74,7 +74,9 @@ def save_snapshot(snapshot: Snapshot, path: Path) -> None:
     Raises:
         StorageError: If the disk refuses.
     """
-    write_whole(path, _lines(snapshot))
+    private_folder(path.parent)
+    with open_atomically(path, private=True) as file:
+        file.writelines(_lines(snapshot))
 
 
 def load_snapshot(path: Path) -> Snapshot:
@@ -91,17 +93,13 @@ def load_snapshot(path: Path) -> Snapshot:
     header = _read_header(next(lines, (1, ""))[1], path)
     documents: dict[str, str] = {}
     for number, line in lines:
-        try:
-            row = orjson.loads(line)
-            name, digest = row["id"], row["sha256"]
-            if not isinstance(name, str) or not isinstance(digest, str) or not _SHA256.fullmatch(digest):
-                raise TypeError
-        except (orjson.JSONDecodeError, KeyError, TypeError):
+        row = _read_row(line)
+        if row is None:
             findings.fault(str(path), number, "not an id with its sha256")
             continue
-        if name in documents:
+        if row[0] in documents:
             findings.fault(str(path), number, "an id that was there before")
-        documents[name] = digest
+        documents[row[0]] = row[1]
     if not findings.faults and digest_all(documents) != header[1]:
         findings.fault(str(path), 1, "the digest does not fit the lines below it: cut short, or altered")
     if findings.faults:
@@ -145,13 +143,9 @@ def compare_snapshots(old: Snapshot, new: Snapshot, *, renames: Mapping[str, str
     left = {name for name, _ in moved}
     arrived = {name for _, name in moved}
     return Changes(
-        added=tuple(
-            sorted(name for name in new.documents if name not in old.documents and name not in arrived)
-        ),
+        added=tuple(sorted(name for name in new.documents if name not in old.documents and name not in arrived)),
         changed=tuple(
-            sorted(
-                name for name, digest in new.documents.items() if old.documents.get(name, digest) != digest
-            )
+            sorted(name for name, digest in new.documents.items() if old.documents.get(name, digest) != digest)
         ),
         moved=tuple(sorted(moved)),
         removed=tuple(sorted(name for name in gone if name not in left)),
@@ -170,6 +164,16 @@ def _lines(snapshot: Snapshot) -> Iterator[bytes]:
         yield orjson.dumps({"id": name, "sha256": digest}) + b"\n"
 
 
+def _read_row(line: str) -> tuple[str, str] | None:
+    try:
+        row = orjson.loads(line)
+        name, digest = row["id"], row["sha256"]
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return None
+    good = isinstance(name, str) and isinstance(digest, str) and _SHA256.fullmatch(digest)
+    return (name, digest) if good else None
+
+
 def _read_header(line: str, path: Path) -> tuple[datetime, str]:
     try:
         header = orjson.loads(line)
@@ -177,9 +181,7 @@ def _read_header(line: str, path: Path) -> tuple[datetime, str]:
         if found == SNAPSHOT_FORMAT:
             return datetime.fromisoformat(header["taken"]).astimezone(UTC), str(header["digest"])
     except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
-        raise DataError(
-            f"{path} is no snapshot", hint="delete it; reading the corpus takes another"
-        ) from None
+        raise DataError(f"{path} is no snapshot", hint="delete it; reading the corpus takes another") from None
     raise DataError(
         f"{path} has format {found!r}, this version knows {SNAPSHOT_FORMAT}",
         hint="a newer findback wrote it: update, or delete it",

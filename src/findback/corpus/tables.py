@@ -48,9 +48,7 @@ def list_tables(path: Path, suffixes: tuple[str, ...], settings: CorpusSettings)
     return tables
 
 
-def shape_rows(
-    rows: Iterable[Row], shown: str, settings: CorpusSettings, findings: Findings
-) -> Iterator[Document]:
+def shape_rows(rows: Iterable[Row], shown: str, settings: CorpusSettings, findings: Findings) -> Iterator[Document]:
     """Yield a document for each row; the first row decides which columns are meant.
 
     Raises:

@@ -22,19 +22,19 @@ _BOMS = (
 
 
 def find_encoding(head: bytes) -> str:
-    """Return the encoding a byte order mark names, else UTF-8.
+    r"""Return the encoding a byte order mark names, else UTF-8.
 
-    >>> find_encoding(b"plain"), find_encoding(b"\\xff\\xfea\\x00")
+    >>> find_encoding(b"plain"), find_encoding(b"\xff\xfea\x00")
     ('utf-8', 'utf-16')
     """
     return next((name for bom, name in _BOMS if head.startswith(bom)), "utf-8")
 
 
 def fold_newlines(text: str) -> str:
-    """Return the text with every line end as a single line feed.
+    r"""Return the text with every line end as a single line feed.
 
-    >>> fold_newlines("a\\r\\nb\\rc")
-    'a\\nb\\nc'
+    >>> fold_newlines("a\r\nb\rc")
+    'a\nb\nc'
     """
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
@@ -136,6 +136,4 @@ def unreadable(shown: str, refused: OSError) -> Fault:
 
 def _not_text(shown: str, raw: bytes, place: int, what: str) -> DataError:
     line = raw.count(b"\n", 0, place) + 1
-    return DataError(
-        "not a text file", faults=[Fault(shown, line, f"byte {place}: {what}; save it as UTF-8")]
-    )
+    return DataError("not a text file", faults=[Fault(shown, line, f"byte {place}: {what}; save it as UTF-8")])

@@ -16,6 +16,7 @@ _UNKNOWN = frozenset({"", "null", "none", "nan", "nat", "~", "n/a", "unknown"})
 
 def parse_text(value: Any) -> str | None:
     """Return a plain value as text; None for what is empty, nested or no text.
+
     >>> parse_text(12), parse_text(" a "), parse_text(3.0), parse_text([1]), parse_text("")
     ('12', 'a', '3', None, None)
     """
@@ -41,17 +42,22 @@ def parse_id(value: Any) -> str:
     >>> parse_id(7), parse_id("a b")
     ('7', 'a b')
     """
-    if value is None or value == "":
-        raise ValueError("there is no id")
-    if isinstance(value, bool | list | dict):
-        raise ValueError(f"the id is a {type(value).__name__}, not text")
-    if isinstance(value, float) and not (value.is_integer() and abs(value) < 2**53):
-        raise ValueError("the id is a number that loses digits; write it as text")
-    text = value if isinstance(value, str) else parse_text(value)
-    if text is None:
-        raise ValueError(f"the id is a {type(value).__name__}, not text")
+    fault = _judge_id(value)
+    if fault is not None:
+        raise ValueError(fault)
+    text = value if isinstance(value, str) else parse_text(value) or ""
     check_id(text)
     return text
+
+
+def _judge_id(value: Any) -> str | None:
+    if value is None or value == "":
+        return "there is no id"
+    if isinstance(value, float) and not (value.is_integer() and abs(value) < 2**53):
+        return "the id is a number that loses digits; write it as text"
+    if isinstance(value, bool) or not isinstance(value, str | int | float | datetime | date):
+        return f"the id is a {type(value).__name__}, not text"
+    return None
 
 
 def check_id(text: str) -> None:

@@ -38,12 +38,12 @@ def walk_folder(root: Path, findings: Findings) -> Tree:
         if entry.is_symlink():
             target = os.path.realpath(entry.path)
             inside = os.path.relpath(target, top).replace(os.sep, "/")
-            if os.path.isdir(target):
+            if Path(target).is_dir():
                 if inside in (name, ".") or name.startswith(inside + "/"):
                     findings.count("links that lead back to a folder they are in, left out")
                     continue
                 folder_links += 1
-            if inside.startswith("..") or not os.path.exists(target):
+            if inside.startswith("..") or not Path(target).exists():
                 findings.count("links that lead outside the folder or nowhere, left out")
             elif folder_links > MOST_FOLDER_LINKS:
                 findings.count(f"links to folders beyond {MOST_FOLDER_LINKS}, left out")

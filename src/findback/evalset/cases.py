@@ -7,10 +7,10 @@ import orjson
 from pydantic import ValidationError
 
 from findback.errors import DataError, Fault
-from findback.evalset.atomic import write_atomically
 from findback.evalset.checks import DEFAULT_LEAK_LIMIT, CaseFault, PlacedCase, check_cases
 from findback.evalset.sentences import sentences
 from findback.evalset.textfile import Faults, read_lines
+from findback.evalset.writing import write_pieces
 from findback.model.case import Case
 from findback.model.protocols import Redactor
 
@@ -81,12 +81,9 @@ def write_cases(
     if found:
         raise DataError(
             f"{path.name} was not written: its cases have faults",
-            faults=[
-                Fault(str(path), fault.line, f"{ordered[fault.line - 1].id}: {fault.message}")
-                for fault in found
-            ],
+            faults=[Fault(str(path), fault.line, f"{ordered[fault.line - 1].id}: {fault.message}") for fault in found],
         )
-    write_atomically(path, lines)
+    write_pieces(path, lines)
 
 
 def case_line(case: Case) -> bytes:

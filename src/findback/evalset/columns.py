@@ -57,9 +57,7 @@ def map_columns(header: Iterable[str], given: Mapping[str, str]) -> dict[str, st
         raise UsageError(f"no field is named {unknown[0]!r}", hint=f"fields: {', '.join(FIELDS)}")
     for field, column in given.items():
         if column and columns and column not in columns and column.partition(".")[0] not in columns:
-            raise UsageError(
-                f"there is no column {column!r} for {field}", hint=f"columns: {', '.join(columns)[:500]}"
-            )
+            raise UsageError(f"there is no column {column!r} for {field}", hint=f"columns: {', '.join(columns)[:500]}")
     folded: dict[str, str] = {}
     for column in columns:
         folded.setdefault(_fold(column), column)

@@ -11,9 +11,9 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
-from findback.evalset.atomic import write_atomically
 from findback.evalset.sentences import sentences
 from findback.evalset.textfile import Faults, read_lines, shown
+from findback.evalset.writing import write_pieces
 from findback.model.case import Judgement
 from findback.model.question import Question
 
@@ -39,7 +39,7 @@ def write_extra(path: Path, questions: Iterable[Question], key: Callable[[int, Q
         orjson.dumps({"key": key(position, question), "question": _plain(question)}) + b"\n"
         for position, question in enumerate(questions)
     )
-    write_atomically(path, lines)
+    write_pieces(path, lines)
 
 
 def _plain(question: Question) -> dict[str, Any]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from findback.errors import UsageError
+from findback.evalset.values import TOP_GRADE
 from findback.model.question import QuestionSet
 
 
@@ -18,6 +20,16 @@ class ReadOptions:
     """What the file's grades mean on the scale 0 to 3, for files with another scale."""
     skip_bad: bool = False
     """Keep the good rows and count the others, instead of refusing the file."""
+
+    def __post_init__(self) -> None:
+        """Refuse grades beyond the scale.
+
+        Raises:
+            UsageError: If a grade is to mean something else than 0, 1, 2 or 3.
+        """
+        for grade, meaning in self.grades.items():
+            if not 0 <= meaning <= TOP_GRADE:
+                raise UsageError(f"grade {grade!r} cannot mean {meaning}: grades are 0, 1, 2 and 3")
 
 
 @runtime_checkable

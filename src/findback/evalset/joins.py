@@ -124,9 +124,7 @@ def _compare_documents(references: Sequence[str], documents: Documents) -> Count
         bare = _PAGE_ENDING.sub("", document.id)
         if bare != document.id and bare in wanted:
             ending = document.id[len(bare) :]
-            meet(
-                f"the documents' ids end in '{ending}' and the labels do not: write the labels with it", bare
-            )
+            meet(f"the documents' ids end in '{ending}' and the labels do not: write the labels with it", bare)
         elif document.id.casefold() in folded:
             meet("ids and labels differ in upper and lower case: write the labels as the ids", document.id)
     return Counter({sentence: len(met) for sentence, met in found.items()})

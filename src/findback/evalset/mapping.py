@@ -230,9 +230,7 @@ def _text_of(entry: Any) -> str | None:
     return as_text(entry)
 
 
-def _add_entry(
-    gold: Gold, entry: Any, beside: tuple[Any, Any, str | None], grades: Mapping[str, int]
-) -> None:
+def _add_entry(gold: Gold, entry: Any, beside: tuple[Any, Any, str | None], grades: Mapping[str, int]) -> None:
     grade, part, anchor = beside
     if isinstance(entry, Mapping):
         document = as_text(object_value(entry, "document"))
@@ -265,9 +263,7 @@ def _judgement(gold: Gold, document: str, grade: int, part: int, anchor: str | N
     if anchor is not None and len(anchor) > ANCHOR_LIMIT:
         gold.texts.append(anchor)
         anchor = None
-    return Judgement(
-        doc=document, grade=grade, part=part, anchor=anchor if grade else None, found_by="import"
-    )
+    return Judgement(doc=document, grade=grade, part=part, anchor=anchor if grade else None, found_by="import")
 
 
 def _anchor_texts(gold: Gold, texts: list[str]) -> None:
@@ -301,9 +297,7 @@ def _tags(row: Row, columns: Mapping[str, str], messages: list[str]) -> tuple[st
         return ()
 
 
-def _judged(
-    gold: Gold, values: dict[str, Any], *, without: bool, messages: list[str]
-) -> tuple[Judgement, ...] | None:
+def _judged(gold: Gold, values: dict[str, Any], *, without: bool, messages: list[str]) -> tuple[Judgement, ...] | None:
     has_gold = bool(gold.texts) or any(judgement.grade for judgement in gold.judged)
     if has_gold and (without or values["no_answer_reason"]):
         messages.append("the row names gold and says that there is no answer")

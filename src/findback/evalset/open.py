@@ -57,9 +57,7 @@ def open_set(
     if kind is not None and questions.kind != "release":
         update["kind"] = kind
     if redactor is not None:
-        update["questions"], update["redactions"], alterations = redact_questions(
-            questions.questions, redactor
-        )
+        update["questions"], update["redactions"], alterations = redact_questions(questions.questions, redactor)
         notes += alterations
         notes = [redactor.redact(note).text for note in notes]
     return questions.model_copy(update=update | {"notes": tuple(notes)})
@@ -134,18 +132,14 @@ def _redact_context(context: Context, clean: Callable[[str], str]) -> Context:
     return context.model_copy(update=update)
 
 
-def _choose(
-    path: Path, as_: str | None, known: Mapping[str, SetFormat], *, mapped: bool
-) -> tuple[SetFormat, str]:
+def _choose(path: Path, as_: str | None, known: Mapping[str, SetFormat], *, mapped: bool) -> tuple[SetFormat, str]:
     try:
         path.stat()
     except (OSError, ValueError, RuntimeError) as error:
         raise reading_error(path, error) from None
     if as_ is not None:
         if as_ not in known:
-            raise MissingError(
-                f"there is no set format named {shown(as_)}", hint=f"known: {', '.join(sorted(known))}"
-            )
+            raise MissingError(f"there is no set format named {shown(as_)}", hint=f"known: {', '.join(sorted(known))}")
         return known[as_], "as asked"
     if mapped and FALLBACK in known:
         return known[FALLBACK], "columns were named"

@@ -31,18 +31,16 @@ class GatheredJudgements:
         documents = self._found.setdefault(query, {})
         self._lines.setdefault(query, line)
         if documents.setdefault(document, value) != value:
-            self._faults.add(
-                self._path, line, f"document {shown(document)} has two grades for query {shown(query)}"
-            )
+            first = self._lines[query]
+            message = f"document {shown(document)} has two grades for the query first judged on line {first}"
+            self._faults.add(self._path, line, message)
 
     def check_known(self, queries: Iterable[str]) -> None:
         """Note each judged query that is not among the queries there are."""
         known = set(queries)
         for query, line in self._lines.items():
             if query not in known:
-                self._faults.add(
-                    self._path, line, f"query {shown(query)} is judged, but there is no such query"
-                )
+                self._faults.add(self._path, line, f"query {shown(query)} is judged, but there is no such query")
 
     def of(self, query: str) -> tuple[Judgement, ...] | None:
         """Return a query's judgements, or None when there is no row for it."""

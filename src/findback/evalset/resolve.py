@@ -18,6 +18,7 @@ EXAMPLES = 3
 
 _SEPARATORS = ("\n", ";", "|", ",")
 _TEXT_SHOWN = 80
+_QUOTE = "“"
 
 
 class Resolution(NamedTuple):
@@ -80,21 +81,33 @@ def resolve(
         done.append(work.resolve())
         ways.update(work.ways)
         lost_anchors += work.lost_anchors
-    dangling = tuple(dict.fromkeys(reference for question in done for reference in question.unresolved))
     unresolved = sum(len(question.unresolved) for question in done)
     references = sum(ways.values()) + unresolved
     examples: tuple[Nearest, ...] = ()
     join = None
     if references and unresolved / references > MUCH:
-        lost = [reference for reference in dangling if not reference.startswith("“")]
+        lost = [reference for reference in _list_unresolved(done) if not reference.startswith(_QUOTE)]
         examples = nearest_ids(lost[:EXAMPLES], documents)
         join = suggest_join(lost, documents)
-    updated = questions.model_copy(update={"questions": tuple(done)})
-    resolution = Resolution(updated, dict(ways), references, dangling, examples, join)
-    notes = _notes(resolution, unresolved, lost_anchors)
     if redactor is not None:
-        notes = [redactor.redact(note).text for note in notes]
+        done = [_redact_unresolved(question, redactor) for question in done]
+        examples = tuple(example._replace(reference=redactor.redact(example.reference).text) for example in examples)
+    updated = questions.model_copy(update={"questions": tuple(done)})
+    resolution = Resolution(updated, dict(ways), references, _list_unresolved(done), examples, join)
+    notes = _notes(resolution, unresolved, lost_anchors)
     return resolution._replace(set=_with_notes(updated, notes))
+
+
+def _list_unresolved(questions: Iterable[Question]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(reference for question in questions for reference in question.unresolved))
+
+
+def _redact_unresolved(question: Question, redactor: Redactor) -> Question:
+    """Return the question with references fit to be shown: they lead nowhere, so nothing joins on them."""
+    if not question.unresolved:
+        return question
+    clean = tuple(redactor.redact(reference).text for reference in question.unresolved)
+    return question.model_copy(update={"unresolved": clean})
 
 
 class _Work:
@@ -144,9 +157,10 @@ class _Work:
         elif not judgement.grade:
             # Known not to be an answer: outside the corpus that says nothing, and costs nothing to keep.
             self.judged.append(judgement)
-        elif judgement.anchor is None or not self._take_matches(judgement.anchor, judgement, count=first):
-            if judgement.doc not in self.unresolved:
-                self.unresolved.append(judgement.doc)
+        elif (
+            judgement.anchor is None or not self._take_matches(judgement.anchor, judgement, count=first)
+        ) and judgement.doc not in self.unresolved:
+            self.unresolved.append(judgement.doc)
 
     def _resolve_texts(self) -> int:
         placed = 0
@@ -245,7 +259,7 @@ def _texts_to_place(questions: Iterable[Question], names: dict[str, _Named]) -> 
 
 def _quoted(text: str) -> str:
     flat = " ".join(text.split())
-    return f"“{flat[:_TEXT_SHOWN]}{'…' if len(flat) > _TEXT_SHOWN else ''}”"
+    return f"{_QUOTE}{flat[:_TEXT_SHOWN]}{'…' if len(flat) > _TEXT_SHOWN else ''}”"
 
 
 def _notes(resolution: Resolution, unresolved: int, lost_anchors: int) -> list[str]:

@@ -3,7 +3,7 @@
 import importlib
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,10 +11,13 @@ import orjson
 
 from findback.errors import DataError, Fault, MissingLibraryError
 from findback.evalset.textfile import Faults, first_line, open_file, read_lines
-from findback.text.delimited import delimited_rows, guess_delimiter
+from findback.text.delimited import DelimitedRow, delimited_rows, guess_delimiter
 
 JSON_LIMIT = 500_000_000
 """Most bytes of a JSON file that is one list."""
+
+PEEKED = 200
+"""Rows that are looked at to learn a table's columns: JSON rows may leave some out."""
 
 _MAGIC = b"PAR1"
 
@@ -64,14 +67,16 @@ def read_rows(path: Path, faults: Faults, *, guarded: bool = True) -> Iterator[R
 
 
 def read_header(path: Path) -> tuple[str, ...]:
-    """Return the names of a table's columns, from its header or first row; empty when it has none."""
-    faults = Faults()
+    """Return the names of a table's columns, from its header or first rows; empty when it has none."""
     try:
-        for row in itertools.islice(read_rows(path, faults), 1):
-            return tuple(row.values)
+        return column_names(list(itertools.islice(read_rows(path, Faults()), PEEKED)))
     except DataError:
-        pass
-    return ()
+        return ()
+
+
+def column_names(rows: Sequence[Row]) -> tuple[str, ...]:
+    """Return the names of every column of some rows, in order of first mention."""
+    return tuple(dict.fromkeys(name for row in rows for name in row.values))
 
 
 def _json_lines(path: Path, faults: Faults) -> Iterator[Row]:
@@ -114,36 +119,40 @@ def _json_list(path: Path, faults: Faults) -> Iterator[Row]:
 
 
 def _delimited(path: Path, faults: Faults, *, guarded: bool) -> Iterator[Row]:
-    numbers: list[int] = []
+    bad: set[int] = set()
 
     def texts() -> Iterator[str]:
-        for line in read_lines(path, faults):
-            numbers.append(line.number)
+        for line in read_lines(path, faults, approximate=True):
+            if not line.sound:
+                bad.add(line.number)
             yield line.text
 
     records = delimited_rows(texts(), delimiter=guess_delimiter(first_line(path)), guarded=guarded)
-    header = next(records, None)
-    if header is None or numbers[0] != 1:
-        if faults.found:
-            raise DataError(f"{path.name} has no header that can be read", faults=faults.found)
-        if header is None:
-            raise DataError(f"{path} is empty", hint="a table starts with a line of column names")
+    names = _read_names(path, next(records, None), faults)
+    for number, record in enumerate(records, 1):
+        if not bad.isdisjoint(range(record.line, record.last + 1)):
+            # One of its lines is no text: that fault is noted, and the rest is no whole row.
+            continue
+        if record.fault:
+            faults.add(path, record.line, record.fault)
+        elif len(record.cells) != len(names):
+            faults.add(path, record.line, f"{len(record.cells)} cells under {len(names)} column names")
+        else:
+            yield Row(number, record.line, dict(zip(names, record.cells, strict=True)))
+
+
+def _read_names(path: Path, header: DelimitedRow | None, faults: Faults) -> list[str]:
+    if header is None:
+        raise DataError(f"{path} is empty", hint="a table starts with a line of column names")
     names = [name.strip() for name in header.cells]
     doubled = [name for name, count in Counter(names).items() if count > 1 and name]
-    if header.fault or doubled:
-        message = header.fault or f"the header names a column twice: {', '.join(doubled)[:200]}"
-        raise DataError(f"{path.name} cannot be read", faults=[Fault(str(path), header.line, message)])
-    for number, record in enumerate(records, 1):
-        line = numbers[record.line - 1]
-        if record.fault:
-            faults.add(path, line, record.fault)
-        elif numbers[record.last - 1] - line != record.last - record.line:
-            # One of its lines could not be decoded: that fault is noted, and the rest is no whole row.
-            continue
-        elif len(record.cells) != len(names):
-            faults.add(path, line, f"{len(record.cells)} cells under {len(names)} column names")
-        else:
-            yield Row(number, line, dict(zip(names, record.cells, strict=True)))
+    if header.fault:
+        faults.add(path, header.line, header.fault)
+    if doubled:
+        faults.add(path, header.line, f"the header names a column twice: {', '.join(doubled)[:200]}")
+    if faults.found:
+        raise DataError(f"{path.name} has no header that can be read", faults=faults.found)
+    return names
 
 
 def _parquet_rows(path: Path) -> Iterator[Row]:

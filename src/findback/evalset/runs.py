@@ -92,9 +92,16 @@ def save_run(run: Run, path: Path) -> None:
 def _columns(run: Run) -> list[tuple[str, NDArray[Any]]]:
     found = [(name, getattr(run, name)) for name in _COLUMNS]
     columns = [(name, values.astype(_COLUMNS[name], copy=False)) for name, values in found if values is not None]
-    tables = [("documents", run.documents), ("queries", _pack(run.queries)), ("passages", _pack(run.passages))]
+    tables = [
+        ("documents", run.documents),
+        ("queries", _pack(run.queries)),
+        ("passages", _pack(run.passages)),
+    ]
     for name, names in tables:
-        columns += [(f"{name}.letters", names.letters), (f"{name}.starts", names.starts.astype("<i8", copy=False))]
+        columns += [
+            (f"{name}.letters", names.letters),
+            (f"{name}.starts", names.starts.astype("<i8", copy=False)),
+        ]
     return columns
 
 
@@ -132,10 +139,10 @@ def load_run(path: Path) -> Run:
     try:
         arrays = {name: _view(mapped, begin, name, *place) for name, place in header["arrays"].items()}
         names = {name: Names(arrays[f"{name}.letters"], arrays[f"{name}.starts"]) for name in _TABLES}
-        plain = {name: header[name] for name in _PLAIN}
+        fields: dict[str, Any] = {name: header[name] for name in _PLAIN}
+        fields |= {name: values for name, values in arrays.items() if name in _COLUMNS}
         run = Run(
-            **{**plain, "reasons": tuple(plain["reasons"])},
-            **{name: values for name, values in arrays.items() if name in _COLUMNS},
+            **{**fields, "reasons": tuple(header["reasons"])},
             documents=names["documents"],
             queries=tuple(names["queries"]),
             passages=tuple(names["passages"]),

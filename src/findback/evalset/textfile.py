@@ -5,8 +5,8 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator
-from pathlib import Path
 from io import BufferedReader
+from pathlib import Path
 from typing import NamedTuple
 
 from findback.errors import DataError, Fault, FindbackError, MissingError, StorageError
@@ -29,6 +29,8 @@ class Line(NamedTuple):
     """1-based."""
     text: str
     """With its line end, which is LF whatever the file has."""
+    sound: bool = True
+    """False for a line with a fault, whose text is then only an approximation."""
 
 
 class Faults:
@@ -74,10 +76,10 @@ class Faults:
 
 
 def shown(reference: str, limit: int = 80) -> str:
-    """Return an id as it can stand in a message: short, quoted, without control characters.
+    r"""Return an id as it can stand in a message: short, quoted, without control characters.
 
-    >>> shown("a\\nb")
-    "'a\\\\nb'"
+    >>> shown("a\nb")
+    "'a\\nb'"
     """
     cut = reference if len(reference) <= limit else reference[: limit - 1] + "…"
     escaped = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in cut)
@@ -117,10 +119,16 @@ def reading_error(path: Path, error: Exception) -> FindbackError:
     return DataError(f"{path!s:.200} is not a usable path")
 
 
-def read_lines(path: Path, faults: Faults, *, limit: int = LINE_LIMIT) -> Iterator[Line]:
+def read_lines(path: Path, faults: Faults, *, limit: int = LINE_LIMIT, approximate: bool = False) -> Iterator[Line]:
     """Yield the lines of a UTF-8 file; a byte order mark and CRLF are accepted, blank lines are kept.
 
     Lines that are too long, no UTF-8 or hold NUL bytes become faults and are left out.
+
+    Args:
+        path: A file.
+        faults: Where bad lines are noted.
+        limit: Most bytes of a line.
+        approximate: Yield bad lines as well, as far as they can be read, for formats whose rows span lines.
 
     Raises:
         MissingError: If nothing is there.
@@ -140,27 +148,28 @@ def read_lines(path: Path, faults: Faults, *, limit: int = LINE_LIMIT) -> Iterat
                 while not raw.endswith(b"\n") and (raw := file.readline(_CHUNK)):
                     pass
                 faults.add(path, number, f"the line has more than {limit:,} bytes")
+                if approximate:
+                    yield Line(number, "\n", sound=False)
                 continue
-            text = _decode(path, number, raw, faults)
-            if text is not None:
-                yield Line(number, text)
+            if raw.endswith(b"\r\n"):
+                raw = raw[:-2] + b"\n"
+            trouble = _find_trouble(raw)
+            if trouble is None:
+                yield Line(number, raw.decode("utf-8"))
+                continue
+            faults.add(path, number, trouble)
+            if approximate:
+                yield Line(number, raw.replace(b"\0", b" ").decode("utf-8", "replace"), sound=False)
 
 
-def _decode(path: Path, number: int, raw: bytes, faults: Faults) -> str | None:
+def _find_trouble(raw: bytes) -> str | None:
     if b"\0" in raw:
-        faults.add(path, number, f"NUL byte at position {raw.index(0) + 1}")
-        return None
-    if raw.endswith(b"\r\n"):
-        raw = raw[:-2] + b"\n"
+        return f"NUL byte at position {raw.index(0) + 1}"
     try:
-        return raw.decode("utf-8")
+        raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        faults.add(
-            path,
-            number,
-            f"byte 0x{raw[error.start]:02x} at position {error.start + 1} is not UTF-8",
-        )
-        return None
+        return f"byte 0x{raw[error.start]:02x} at position {error.start + 1} is not UTF-8"
+    return None
 
 
 def first_line(path: Path) -> str:

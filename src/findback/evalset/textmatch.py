@@ -77,9 +77,9 @@ def place_texts(
 
 
 def find_quote(text: str, quote: str) -> Span | None:
-    """Return where a document holds a quote, white space and case aside; None where it does not.
+    r"""Return where a document holds a quote, white space and case aside; None where it does not.
 
-    >>> find_quote("Retries cap\\nat 5 minutes.", "retries cap at 5")
+    >>> find_quote("Retries cap\nat 5 minutes.", "retries cap at 5")
     Span(start=0, end=16)
     """
     wanted = quote.strip()

@@ -116,7 +116,8 @@ def _blank_to_zero(words: UInt64s, count: Int64s) -> UInt64s:
     shift = (np.clip(WORD - count, 0, WORD) * 8).astype(np.uint64)
     half = shift >> np.uint64(1)
     kept = _ALL << half << (shift - half)
-    return (words & kept) | (_ZEROS & ~kept)
+    filled: UInt64s = (words & kept) | (_ZEROS & ~kept)
+    return filled
 
 
 def _find_dot(words: UInt64s) -> Int64s:
@@ -132,7 +133,8 @@ def _close_gap(words: UInt64s, gap: Int64s, first: UInt64s | np.uint64) -> UInt6
     shift = (np.minimum(gap, WORD - 1) * 8).astype(np.uint64)
     after = _ALL << shift << np.uint64(8)
     before = ~(_ALL << shift)
-    return (words & after) | ((words & before) << np.uint64(8)) | first
+    closed: UInt64s = (words & after) | ((words & before) << np.uint64(8)) | first
+    return closed
 
 
 def _digits_to_number(words: UInt64s) -> UInt64s:

@@ -2,29 +2,37 @@
 
 from array import array
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from findback.measure.comparable import Reading, assume_languages, read
 from findback.measure.rarity import DocumentFrequencies
-from findback.text.languages import guess_latin_language
-from findback.text.scripts import primary_language
 from findback.text.stems import stem_all
 from findback.text.words import words
 
 Codes = NDArray[np.int32]
 
-_LATIN = frozenset({"Latn"})
-
 
 class Vocabulary(dict[str, int]):
     """Numbers words in the order in which they are first asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._stems: dict[str | None, list[str]] = {}
 
     def __missing__(self, word: str) -> int:
         """Give a new word the next number."""
         number = self[word] = len(self)
         return number
+
+    def stems(self, language: str | None) -> list[str]:
+        """Return the stem of every word so far, by its number; found once for each language."""
+        known = self._stems.setdefault(language, [])
+        if len(known) < len(self):
+            known += stem_all(list(islice(self, len(known), None)), language)
+        return known
 
 
 class CodedTexts:
@@ -73,11 +81,7 @@ class CodedTexts:
         self._flat.extend(map(self.vocabulary.__getitem__, tokens))
         self._starts.append(len(self._flat))
         self.lengths.append(len(text))
-        if text.isascii():
-            known = primary_language(language) if language else guess_latin_language(tokens)
-            self.readings.append(Reading("Latn", known, _LATIN))
-        else:
-            self.readings.append(read(text, language))
+        self.readings.append(read(text, language, tokens))
         return len(self.lengths) - 1
 
     def flat(self) -> Codes:
@@ -99,14 +103,13 @@ class CodedTexts:
     def count_documents(self) -> DocumentFrequencies:
         """Return the document frequencies of these texts, each in the language it reads as."""
         frequencies = DocumentFrequencies()
-        listed = list(self.vocabulary)
         by_language: dict[str | None, list[int]] = {}
         for position, reading in enumerate(assume_languages(self.readings)):
             by_language.setdefault(reading.language, []).append(position)
         for language, positions in by_language.items():
             stems = Vocabulary()
             stem_codes = np.fromiter(
-                map(stems.__getitem__, stem_all(listed, language)), dtype=np.int32, count=len(listed)
+                map(stems.__getitem__, self.vocabulary.stems(language)), dtype=np.int32, count=len(self.vocabulary)
             )
             counts = self._count_in(positions, stem_codes, len(stems))
             present = np.flatnonzero(counts)

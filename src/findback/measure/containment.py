@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from math import fsum
 from typing import NamedTuple
 
 from findback.measure.comparable import Unmeasurable
@@ -84,8 +85,9 @@ def weigh_share(
     """Return the found terms' share of all terms' weight; None without documents or terms."""
     if not terms or frequencies.documents(language) == 0:
         return None
-    weights = {term: frequencies.weigh(term, language) for term in sorted(terms)}
-    return min(sum(weights[term] for term in sorted(found)) / sum(weights.values()), 1.0)
+    weigh = frequencies.language(language).weigh
+    # fsum does not depend on the order of a set.
+    return min(fsum(map(weigh, found)) / fsum(map(weigh, terms)), 1.0)
 
 
 def leave_undefined(reason: Unmeasurable, terms: int = 0) -> Containment:

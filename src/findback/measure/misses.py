@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-MissKind = Literal["error", "not visible to this audience", "not in the index", "beyond the cut-off", "not found"]
+MissKind = Literal[
+    "error", "not visible to this audience", "not in the index", "beyond the cut-off", "not found"
+]
 
 
 class GoldState(NamedTuple):

@@ -214,6 +214,9 @@ def _arrange(gold: Gold, above: Int64s, tied: Int64s, returned: Int64s) -> Place
     fresh[1:] = (np.diff(query[order]) != 0) | (np.diff(document[order]) != 0)
     kept = order[fresh]
     parts = order[gold.grade[order] >= 1]
+    rows = np.stack([query[parts], gold.part[parts], document[parts]])
+    # A document with several anchors for one part answers that part once.
+    parts = parts[np.sort(np.unique(rows, axis=1, return_index=True)[1])]
     numbers = query[parts] * (1 << 32) + gold.part[parts]
     return Placed(
         questions=len(gold),

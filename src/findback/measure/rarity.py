@@ -1,7 +1,7 @@
 """Which words of a query are rare."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Mapping
 from math import log
 
 from findback.text.frequency import list_frequent_words
@@ -15,6 +15,31 @@ RARE_SHARE = 0.05
 """A rare word is in at most this share of a corpus' documents."""
 SHORTEST = 5
 """Letters of a word that may be rare without holding a digit."""
+
+
+class LanguageFrequencies:
+    """In how many documents of one language each stem occurs."""
+
+    def __init__(self) -> None:
+        self.documents = 0
+        """Documents of the language."""
+        self.counts: Counter[str] = Counter()
+        """How many of them hold each stem."""
+
+    @property
+    def decides(self) -> bool:
+        """Whether there are enough documents to tell rare words."""
+        return self.documents >= FEWEST_DOCUMENTS
+
+    def weigh(self, stemmed: str) -> float:
+        """Return the stem's inverse document frequency, ln((N + 1) / (n + ½)).
+
+        Always above 0, because at most N documents hold a stem.
+
+        >>> round(LanguageFrequencies().weigh("any"), 3)
+        0.693
+        """
+        return log((self.documents + 1) / (self.counts[stemmed] + 0.5))
 
 
 class DocumentFrequencies:
@@ -31,45 +56,37 @@ class DocumentFrequencies:
     """
 
     def __init__(self) -> None:
-        self._documents: Counter[str | None] = Counter()
-        self._counts: dict[str | None, Counter[str]] = {}
+        self._languages: dict[str | None, LanguageFrequencies] = {}
+
+    def language(self, language: str | None) -> LanguageFrequencies:
+        """Return the counts of one language, empty ones where it has no document."""
+        key = None if language is None else primary_language(language)
+        counted = self._languages.get(key)
+        if counted is None:
+            counted = self._languages[key] = LanguageFrequencies()
+        return counted
 
     def add(self, text: str, language: str | None) -> None:
         """Count one document."""
-        self.add_stems({stem(word, language) for word in words(text)}, language)
+        self.add_counts(1, dict.fromkeys((stem(word, language) for word in words(text)), 1), language)
 
-    def add_stems(self, stems: Iterable[str], language: str | None) -> None:
-        """Count one document by its distinct stems."""
-        self._documents[_key(language)] += 1
-        self._counts.setdefault(_key(language), Counter()).update(stems)
-
-    def add_counts(self, documents: int, counts: dict[str, int], language: str | None) -> None:
+    def add_counts(self, documents: int, counts: Mapping[str, int], language: str | None) -> None:
         """Count many documents of a language at once: how many there are, and how many hold each stem."""
-        self._documents[_key(language)] += documents
-        self._counts.setdefault(_key(language), Counter()).update(counts)
+        counted = self.language(language)
+        counted.documents += documents
+        counted.counts.update(counts)
 
     def documents(self, language: str | None) -> int:
         """Return how many documents of the language were counted."""
-        return self._documents[_key(language)]
+        return self.language(language).documents
 
     def count(self, stemmed: str, language: str | None) -> int:
         """Return how many documents of the language hold the stem."""
-        counts = self._counts.get(_key(language))
-        return 0 if counts is None else counts[stemmed]
+        return self.language(language).counts[stemmed]
 
     def decides(self, language: str | None) -> bool:
         """Say whether there are enough documents of the language to tell rare words."""
-        return self._documents[_key(language)] >= FEWEST_DOCUMENTS
-
-    def weigh(self, stemmed: str, language: str | None) -> float:
-        """Return the stem's inverse document frequency, ln((N + 1) / (n + ½)).
-
-        Always above 0, because at most N documents hold a stem.
-
-        >>> round(DocumentFrequencies().weigh("any", "en"), 3)
-        0.693
-        """
-        return log((self.documents(language) + 1) / (self.count(stemmed, language) + 0.5))
+        return self.language(language).decides
 
 
 class RareWords:
@@ -85,7 +102,9 @@ class RareWords:
     def __init__(self, language: str | None, frequencies: DocumentFrequencies | None = None) -> None:
         self.language = language
         self._frequent = list_frequent_words("en" if is_written_as_bigrams(language) else language)
-        self._frequencies = frequencies if frequencies is not None and frequencies.decides(language) else None
+        counted = None if frequencies is None else frequencies.language(language)
+        self._frequencies = counted if counted is not None and counted.decides else None
+        self._known: dict[str, bool] = {}
 
     @property
     def can_tell(self) -> bool:
@@ -99,6 +118,12 @@ class RareWords:
         >>> english.is_rare("backoff", "backoff"), english.is_rare("policy", "polici")
         (True, False)
         """
+        known = self._known.get(word)
+        if known is None:
+            known = self._known[word] = self._judge(word, stemmed)
+        return known
+
+    def _judge(self, word: str, stemmed: str) -> bool:
         if not is_bigram(word):
             if len(word) < SHORTEST and not any(character.isdigit() for character in word):
                 return False
@@ -106,9 +131,4 @@ class RareWords:
                 return False
         if self._frequencies is None:
             return True
-        documents = self._frequencies.documents(self.language)
-        return self._frequencies.count(stemmed, self.language) <= RARE_SHARE * documents
-
-
-def _key(language: str | None) -> str | None:
-    return None if language is None else primary_language(language)
+        return self._frequencies.counts[stemmed] <= RARE_SHARE * self._frequencies.documents

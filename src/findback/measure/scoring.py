@@ -58,7 +58,7 @@ class Column:
 
     @property
     def mean(self) -> float | None:
-    
+
         kept = self.values[~self.undefined]
         return float(kept.mean()) if len(kept) else None
 

@@ -121,7 +121,9 @@ def _check_name(name: str) -> None:
     if family in REFUSED:
         raise UsageError(f"trec_eval's {name} is not computed here", hint=REFUSED[family])
     if family not in FAMILIES or (name != family and name not in {known for known, _ in _computations(1)}):
-        raise UsageError(f"there is no trec_eval measure {name!r} here", hint=f"there are {', '.join(FAMILIES)}")
+        raise UsageError(
+            f"there is no trec_eval measure {name!r} here", hint=f"there are {', '.join(FAMILIES)}"
+        )
 
 
 def _family(name: str) -> str:
@@ -166,11 +168,11 @@ def interpolate_precision(placed: Placed, share: float, level: int = 1) -> NDArr
     """Return the highest precision at or after the rank where recall reaches `share`; 0 where it never does.
 
     Source:
-        trec_eval, which asks for floor(share × R + .9) relevant documents.
+        trec_eval's expected outputs: share × R relevant documents are asked for, rounded half up.
     """
     query, above, _ = placed.relevant(level)
     nth = np.arange(len(query)) - np.searchsorted(query, query) + 1
-    enough = nth >= np.floor(share * placed.golds(level)[query] + 0.9)
+    enough = nth >= np.floor(share * placed.golds(level)[query] + 0.5)
     values = np.zeros(placed.questions)
     np.maximum.at(values, query[enough], (nth / (above + 1))[enough])
     return values

@@ -62,14 +62,19 @@ class Measured(NamedTuple):
 
     overlap: Figure
     leak: Figure
-    article: ArticleFigures
-    """The articles' formulas on the whole gold text."""
-    article_window: ArticleFigures
-    """The articles' formulas on the words of the window."""
     language: str | None
     """Language both were compared in."""
     window: Span
     """The window, as word positions of the gold text (see `locate_words`)."""
+
+
+class BothArticles(NamedTuple):
+    """The articles' figures of one query and gold text."""
+
+    whole: ArticleFigures
+    """On the whole gold text, as the articles have it."""
+    window: ArticleFigures
+    """On the window."""
 
 
 class SetMeasured(NamedTuple):
@@ -174,30 +179,28 @@ def measure_set(
     ]
     ruler = Ruler(pool, window, draws)
     found = ruler.measure_all(asked, golds, seed)
-    articles = measure_article_figures([wording.query for wording in wordings], [wording.gold for wording in wordings])
     listed = list(pool.coded.vocabulary)
-    windows = [
-        " ".join(map(listed.__getitem__, gold.codes[match.window.start : match.window.end].tolist()))
-        for gold, match in zip(golds, found, strict=True)
-    ]
-    on_window = measure_article_figures([wording.query for wording in wordings], windows)
-    rows = tuple(
-        Measured(
-            overlap=_make_figure(
-                _Share(set(terms.stems), match.floor, terms.unmeasurable), terms, match, listed, counted
-            ),
-            leak=_make_figure(
-                _Share(terms.rare, match.rare_floor, terms.leak_unmeasurable), terms, match, listed, counted
-            ),
-            article=whole,
-            article_window=windowed,
-            language=terms.language,
-            window=match.window,
-        )
-        for terms, match, whole, windowed in zip(asked, found, articles, on_window, strict=True)
-    )
-    decides = any(counted.decides(terms.language) for terms in asked if terms.unmeasurable is None)
+    rows = tuple(_make_row(terms, match, listed, counted) for terms, match in zip(asked, found, strict=True))
+    decides = any(counted.decides(language) for language in {row.language for row in rows})
     return SetMeasured(rows, window, draws, seed, len(pool.coded), decides)
+
+
+def measure_articles(wordings: Sequence[Wording], rows: Sequence[Measured]) -> list[BothArticles]:
+    """Return the articles' figures of each wording, on its whole gold text and on its window."""
+    queries = [wording.query for wording in wordings]
+    windows = [cut_window(wording.gold, row.window) for wording, row in zip(wordings, rows, strict=True)]
+    whole = measure_article_figures(queries, [wording.gold for wording in wordings])
+    return [BothArticles(*pair) for pair in zip(whole, measure_article_figures(queries, windows), strict=True)]
+
+
+def cut_window(gold: str, window: Span) -> str:
+    """Return the text of a window that is given in word positions.
+
+    >>> cut_window("See the vendor's API.", Span(1, 3))
+    "the vendor's"
+    """
+    located = locate_words(gold)[window.start : window.end]
+    return gold[located[0].start : located[-1].end] if located else ""
 
 
 def find_copied(wording: Wording, measured: Measured, *, rare_only: bool = False) -> Marks:
@@ -283,37 +286,31 @@ def _place_anchor(wording: Wording) -> int | None:
     return len(words(wording.gold[:middle]))
 
 
-class _Share(NamedTuple):
-    """Which of a query's terms a measure counts."""
-
-    stems: AbstractSet[str]
-    floor: float | None
-    """Mean number of them in random documents."""
-    unmeasurable: Unmeasurable | None
-
-
-def _make_figure(
-    share: _Share,
-    terms: AskedTerms,
-    match: Match,
-    listed: Sequence[str],
-    frequencies: DocumentFrequencies,
-) -> Figure:
-    counted = share.stems
-    if share.unmeasurable is not None:
-        return Figure(None, None, None, None, None, len(counted), 0, share.unmeasurable)
-    found = {terms.stems[number] for number in match.terms} & counted
+def _make_row(terms: AskedTerms, match: Match, listed: Sequence[str], frequencies: DocumentFrequencies) -> Measured:
     in_window = {listed[code] for code in match.codes}
-    spelled = [word for word, stemmed in terms.content.items() if stemmed in counted]
-    value = len(found) / len(counted)
-    floor = None if share.floor is None else share.floor / len(counted)
-    return Figure(
-        value=value,
-        floor=floor,
-        corrected=correct_for_chance(value, floor),
-        verbatim=sum(word in in_window for word in spelled) / len(spelled),
-        weighted=weigh_share(counted, found, frequencies, terms.language),
-        terms=len(counted),
-        found=len(found),
-        unmeasurable=None,
+    found = {terms.stems[number] for number in match.terms}
+
+    def make_figure(stems: AbstractSet[str], expected: float | None, reason: Unmeasurable | None) -> Figure:
+        if reason is not None:
+            return Figure(None, None, None, None, None, len(stems), 0, reason)
+        here = found & stems
+        value = len(here) / len(stems)
+        floor = None if expected is None else expected / len(stems)
+        spelled = [word for word, stemmed in terms.content.items() if stemmed in stems]
+        return Figure(
+            value=value,
+            floor=floor,
+            corrected=correct_for_chance(value, floor),
+            verbatim=len(in_window.intersection(spelled)) / len(spelled),
+            weighted=weigh_share(stems, here, frequencies, terms.language),
+            terms=len(stems),
+            found=len(here),
+            unmeasurable=None,
+        )
+
+    return Measured(
+        overlap=make_figure(frozenset(terms.stems), match.floor, terms.unmeasurable),
+        leak=make_figure(terms.rare, match.rare_floor, terms.leak_unmeasurable),
+        language=terms.language,
+        window=match.window,
     )

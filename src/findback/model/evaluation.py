@@ -175,6 +175,8 @@ class SetMakeUp(Record):
     name: str
     heading: str
     """`release 3`, or `unreleased set, sha256 …`."""
+    place: str | None = None
+    """Path of the set as the user named it; None for a release."""
     questions: int
     answerable: int
     clusters: int

@@ -58,10 +58,12 @@ def make_gold(queries: Sequence[str], rows: Iterable[Judged]) -> Gold:
 
     Args:
         queries: Every question id of the set, in its order.
-        rows: Judgements in any order; a document may answer several parts of a question.
+        rows: Judgements in any order; a document may answer several parts of a question, and one part with
+            several anchors.
 
     Raises:
-        UsageError: If a row names an unknown question, or a question judges a document twice for one part.
+        UsageError: If a row names an unknown question, or a question judges a document twice for one part and
+            anchor.
 
     >>> gold = make_gold(["q1", "q2"], [Judged("q1", "a"), Judged("q1", "b", 0)])
     >>> gold.query.tolist(), gold.grade.tolist(), gold.documents
@@ -80,8 +82,8 @@ def make_gold(queries: Sequence[str], rows: Iterable[Judged]) -> Gold:
         part = -1 - document if row.part is None else row.part
         kept.append((places[row.query], document, row.grade, part, row.anchor, row.span))
     kept.sort(key=lambda row: row[0])
-    if len({(row[0], row[1], row[3]) for row in kept}) != len(kept):
-        raise UsageError("a question judges one document twice for the same part")
+    if len({(row[0], row[1], row[3], row[4], row[5]) for row in kept}) != len(kept):
+        raise UsageError("a question judges one document twice for the same part and anchor")
     columns = np.array([row[:4] for row in kept], dtype=np.int32).reshape(-1, 4)
     spans = np.array([row[5] or (-1, -1) for row in kept], dtype=np.int64).reshape(-1, 2)
     return Gold(

@@ -57,6 +57,8 @@ class QuestionSet(Record):
 
     name: str
     """How reports call it, for example the file's name."""
+    place: str | None = None
+    """Path of the file or folder as the user named it."""
     kind: SetKind
     questions: tuple[Question, ...]
     sha256: str | None = None

@@ -117,7 +117,9 @@ def _find_brackets(text: str) -> Iterator[Finding]:
     """Yield each ⟦ and ⟧ that belongs to no placeholder."""
     if "⟦" not in text and "⟧" not in text:
         return
-    inside = {at for placeholder in find_placeholders(text) for at in (placeholder.span.start, placeholder.span.end - 1)}
+    inside = {
+        at for placeholder in find_placeholders(text) for at in (placeholder.span.start, placeholder.span.end - 1)
+    }
     for match in re.finditer("[⟦⟧]", text):
         if match.start() not in inside:
             yield Finding(match.start(), match.end(), "OTHER", "placeholder.stray")

@@ -15,7 +15,9 @@ _GROUPS = re.compile(r"\d{4}(?:([ -])\d{4})(?:\1\d{4}){1,3}(?:\1\d{1,3})?|\d{4}(
 _SSN = re.compile(r"(?<![\w-])\d{3}([- ])\d{2}\1\d{4}(?![\w-])")
 _NINE = re.compile(r"(?<![\w.-])\d{9}(?![\w-])")
 _NHS = re.compile(r"(?<![\w-])\d{3}([ -]?)\d{3}\1\d{4}(?![\w-])")
-_DOCUMENT = re.compile(r"\s{0,2}(?:number|no\.?|nr\.?|#|is|:|=|\s){0,4}\s{0,2}([A-Z]{0,3}\d[A-Z0-9]{5,17})\b", re.IGNORECASE)
+_DOCUMENT = re.compile(
+    r"\s{0,2}(?:number|no\.?|nr\.?|#|is|:|=|\s){0,4}\s{0,2}([A-Z]{0,3}\d[A-Z0-9]{5,17})\b", re.IGNORECASE
+)
 _MAC = re.compile(
     r"(?<![\w:.-])[0-9A-Fa-f]{2}([:-])[0-9A-Fa-f]{2}(?:\1[0-9A-Fa-f]{2}){4}(?![\w]|[:-][0-9A-Fa-f])"
     r"|(?<![\w:.-])[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}(?![\w]|\.[0-9A-Fa-f])"
@@ -100,9 +102,7 @@ def _find_national(text: str) -> Iterator[Finding]:
 
     for match in _SSN.finditer(text):
         cued = has_cue(text, match.start(), "ids", "ssn_cues")
-        if _is_ssn(match[0]) if match[1] == "-" else cued:
-            yield Finding(match.start(), match.end(), "NATIONAL_ID", "id.us-ssn")
-        elif cued:
+        if (_is_ssn(match[0]) if match[1] == "-" else cued) or cued:
             yield Finding(match.start(), match.end(), "NATIONAL_ID", "id.us-ssn")
     for match in _NINE.finditer(text):
         if has_cue(text, match.start(), "ids", "ssn_cues"):

@@ -9,11 +9,14 @@ from findback.privacy.wordlists import ends_with_cue, has_cue, words_of
 
 _V4 = re.compile(r"(?<![\w.])(?<!\d-)(\d{1,3}(?:\.\d{1,3}){3})(?![\w]|\.\d)")
 _V6 = re.compile(r"(?<![\w:.])(?:[0-9A-Fa-f]{0,4}:){2,8}[0-9A-Fa-f]{0,4}(?![\w:])")
+_PREFIX = re.compile(r"/\d{1,3}(?!\d)")
 _SMALL = 30
 _REACH = 30
 _HOST = re.compile(r"(?<![\w.@%-])(?:[A-Za-z0-9_][A-Za-z0-9_-]{0,62}\.){1,10}[A-Za-z][A-Za-z0-9-]{0,62}(?![\w-]|\.\w)")
 _MACHINE = re.compile(r"(?<![\w-])ip-\d{1,3}(?:-\d{1,3}){3}(?:\.[A-Za-z0-9-]{1,63}){0,6}(?![\w-])")
-_VERSION_AFTER = re.compile(r"(?:[-+](?:rc|beta|alpha|dev|snapshot|ubuntu|deb|el\d)|\s?(?:release|build|version)\b)", re.IGNORECASE)
+_VERSION_AFTER = re.compile(
+    r"(?:[-+](?:rc|beta|alpha|dev|snapshot|ubuntu|deb|el\d)|\s?(?:release|build|version)\b)", re.IGNORECASE
+)
 _PRODUCT_BEFORE = re.compile(r"(?:^|\s)[\w.+-]{0,40}[A-Za-z][\w+-]{0,40}[-_]$")
 
 
@@ -24,12 +27,14 @@ def find_addresses(text: str) -> Iterator[Finding]:
     ['IP']
     """
     for match in _V4.finditer(text):
+        if _is_range(text, match.start(1), match.end(1)):
+            continue
         if _is_private_matter(match[1]) and not _is_version(text, match):
             yield Finding(match.start(1), match.end(1), "IP", "net.ipv4")
     if text.count(":") >= 2:
         for match in _V6.finditer(text):
             written = match[0]
-            if _is_v6(written):
+            if _is_v6(written) and not _is_range(text, match.start(), match.end()):
                 yield Finding(match.start(), match.end(), "IP", "net.ipv6")
 
 
@@ -61,6 +66,18 @@ def _is_private_matter(written: str) -> bool:
     if address.is_loopback or address.is_unspecified or address.is_multicast:
         return False
     return not written.startswith("255.") and written not in words_of("addresses", "public")
+
+
+def _is_range(text: str, start: int, end: int) -> bool:
+    """Say whether an address is one of the great private or documentation ranges, such as 10.0.0.0/8."""
+    prefix = _PREFIX.match(text, end)
+    if prefix is None:
+        return False
+    try:
+        network = ipaddress.ip_network(text[start : prefix.end()], strict=True)
+    except ValueError:
+        return False
+    return network.prefixlen <= network.max_prefixlen // (2 if network.version == 4 else 4) and network.is_private
 
 
 def _is_version(text: str, match: re.Match[str]) -> bool:

@@ -12,6 +12,7 @@ _FEWEST_DIGITS = 7
 _CUED_FEWEST = 6
 _WEAK_REACH = 25
 _AFTER_REACH = 12
+_ADDRESS_REACH = 2_000
 
 _RUN = re.compile(r"(?:\+[ \t]?)?\(?\d[\d ().\-/]*\d\)?")
 _EXTENSION = re.compile(r"[ \t]?(?:x|ext\.?|extension)[ \t]?\d{1,6}(?!\w)", re.IGNORECASE)
@@ -25,8 +26,29 @@ _NORTH_AMERICA = re.compile(r"(?:1[-. ])?(?:\([2-9]\d\d\)[ ]?|[2-9]\d\d([-.]))[2
 _BRACKETED_AREA = re.compile(r"\(0?\d{1,4}\)[ -]?\d{2,4}(?:[ -]?\d{2,4}){1,3}")
 _TRUNK = re.compile(r"\(?0\d{1,5}\)?(?:[ .\-/]{1,2}\d{2,8}){1,5}")
 _EPOCH = re.compile(r"1[5-9]\d{8}(?:\d{3}){0,3}(?:\.\d{1,9})?")
+_POSTAL = re.compile(r"\d{5}-\d{4}")
 _DECIMAL = re.compile(r"\d+\.\d+")
-_REGIONS = ("GB", "DE", "FR", "AU", "IT", "NL", "JP", "IN", "BE", "ES", "CH", "AT", "SE", "NZ", "BR", "PL", "DK", "FI", "NO")
+_REGIONS = (
+    "GB",
+    "DE",
+    "FR",
+    "AU",
+    "IT",
+    "NL",
+    "JP",
+    "IN",
+    "BE",
+    "ES",
+    "CH",
+    "AT",
+    "SE",
+    "NZ",
+    "BR",
+    "PL",
+    "DK",
+    "FI",
+    "NO",
+)
 
 
 class _Candidate(NamedTuple):
@@ -71,39 +93,52 @@ def _candidates(text: str) -> Iterator[_Candidate]:
 
 
 def _is_glued(text: str, candidate: _Candidate) -> bool:
-    before = text[candidate.start - 1 : candidate.start]
-    after = text[candidate.end : candidate.end + 2]
-    if before and (before.isalnum() or before in "_-/.#@&?%$€£~^\\"):
-        return True
-    if before in (":", "=") and before and not _has_strong_cue(text, candidate.start):
-        return True
-    if _EXTENSION.match(text, candidate.end):
+    return (
+        _is_glued_before(text, candidate.start)
+        or _is_glued_after(text, candidate.end)
+        or _is_in_address(text, candidate.start)
+    )
+
+
+def _is_glued_before(text: str, start: int) -> bool:
+    before = text[start - 1 : start]
+    if before in (":", "=") and before:
+        return not _has_strong_cue(text, start)
+    return bool(before) and (before.isalnum() or before in "_-/.#@&?%$€£~^\\")
+
+
+def _is_glued_after(text: str, end: int) -> bool:
+    after = text[end : end + 2]
+    if not after or _EXTENSION.match(text, end):
         return False
-    if after[:1] and (after[0].isalnum() or after[0] in "_@%"):
+    if after[0].isalnum() or after[0] in "_@%":
         return True
     if len(after) == 2 and after[0] in ":-/+=." and (after[1].isdigit() or after[0] == "="):
         return True
-    if after[:1] == "-" and after[1:].isalpha() and not _has_cue_after(text, candidate.end):
-        return True
-    token_start = max(text.rfind(space, 0, candidate.start) for space in " \n\t")
-    return "://" in text[max(token_start, candidate.start - 2_000) + 1 : candidate.start]
+    return after[0] == "-" and after[1:].isalpha() and not _has_cue_after(text, end)
+
+
+def _is_in_address(text: str, start: int) -> bool:
+    begin = max(start - _ADDRESS_REACH, 0)
+    return "://" in re.split(r"\s", text[begin:start])[-1]
 
 
 def _is_phone(text: str, candidate: _Candidate) -> bool:
     written, digits = candidate.written, candidate.digits
     if written.startswith("+"):
         return len(digits) >= _FEWEST_DIGITS and (_is_possible(f"+{digits}") or len(digits) >= 9)
-    if _is_other_number(written, digits) or ends_with_cue(text, candidate.start, "phone", "counter_cues"):
-        return False
-    if _has_unit(text, candidate.end):
+    if _is_other_number(written, digits) or _counts_something(text, candidate):
         return False
     if _has_strong_cue(text, candidate.start) or _has_cue_after(text, candidate.end):
         return True
     if len(digits) < _FEWEST_DIGITS:
         return False
-    if has_cue(text, candidate.start, "phone", "weak_cues", reach=_WEAK_REACH):
-        return True
-    return _has_national_form(written, digits)
+    cued = has_cue(text, candidate.start, "phone", "weak_cues", reach=_WEAK_REACH)
+    return cued or _has_national_form(written, digits)
+
+
+def _counts_something(text: str, candidate: _Candidate) -> bool:
+    return ends_with_cue(text, candidate.start, "phone", "counter_cues") or _has_unit(text, candidate.end)
 
 
 def _has_national_form(written: str, digits: str) -> bool:
@@ -120,6 +155,8 @@ def _has_national_form(written: str, digits: str) -> bool:
 
 def _is_other_number(written: str, digits: str) -> bool:
     if _DATE.search(written) or _EPOCH.fullmatch(written) or _DECIMAL.fullmatch(written):
+        return True
+    if _POSTAL.fullmatch(written):
         return True
     return len(digits) == 13 and digits.startswith(("978", "979"))
 

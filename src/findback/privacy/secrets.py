@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from findback.privacy.finding import Finding
@@ -12,20 +13,24 @@ from findback.privacy.wordlists import read_rules, words_of
 
 _VALUE_LIMIT = 512
 _LONG = 20
+_LEAST = 8
 _SHORT = 6
+_PIN = 4
 _AWS_REACH = 200
 
 _PEM = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-[0-9]:")
 _PEM_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-MAC: [0-9a-f]{1,128}")
 _USERINFO = re.compile(r"://([^\s/?#@:\"'<>]{0,128}):([^\s/@\"'<>]{1,256})@")
 _LONE_USER = re.compile(r"://([A-Za-z0-9_.~%-]{16,256})@")
-_AUTH_HEADER = re.compile(
-    r"\b(?:bearer|basic|apikey|digest)\s{1,3}([A-Za-z0-9+/_.~=-]{12,4096})", re.IGNORECASE
-)
+_AUTH_HEADER = re.compile(r"\b(?:bearer|basic|apikey|digest)\s{1,3}([A-Za-z0-9+/_.~=-]{12,4096})", re.IGNORECASE)
 _AWS_CUE = re.compile(r"(?:AKIA|ASIA)[A-Z0-9]{16}|aws", re.IGNORECASE)
 _AWS_SECRET = re.compile(r"(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
+_IN_ADDRESS = re.compile(r"[?&][\w-]*$")
+_KEY_REACH = 40
 _TEMPLATE = re.compile(r"[<{$%\[(*]|\.{3}|…|xxx|process\.env|os\.environ|getenv|https?://|/", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_]*(?:[.\-][A-Za-z_]+)*\(?\)?")
+_NUMBERED = re.compile(r"v?\d+(?:\.\d+)+")
+_CALL = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+[(\[]|[a-z_]+\(")
 _TRAILING = ".,;:!?)]}>"
 
 
@@ -131,6 +136,8 @@ def _find_values(text: str) -> Iterator[Finding]:
         group = "quoted" if match["quoted"] is not None else "bare"
         start, end = match.span(group)
         if group == "bare":
+            if _IN_ADDRESS.search(text[max(match.start() - _KEY_REACH, 0) : match.start()]):
+                end = start + len(re.split(r"[&#)\]]", text[start:end], maxsplit=1)[0])
             while end > start and text[end - 1] in _TRAILING:
                 end -= 1
         key = re.sub(r"[\s_-]", " ", (match["key"] or match["option"]).lower())
@@ -143,24 +150,33 @@ def _find_values(text: str) -> Iterator[Finding]:
 
 
 def _is_secret_value(value: str, key: str) -> bool:
-    is_password = any(key.endswith(word) for word in words_of("secrets", "password_keys"))
-    if value.lower() in words_of("secrets", "stand_ins") or _TEMPLATE.match(value):
+    if value.lower() in words_of("secrets", "stand_ins") or _TEMPLATE.match(value) or _CALL.match(value):
         return False
+    if " " in value.strip():
+        return False
+    if any(key.endswith(word) for word in words_of("secrets", "password_keys")):
+        return _is_password(value)
     digits = sum(c.isdigit() for c in value)
-    if digits == len(value):
-        return is_password and len(value) >= 4
-    if re.fullmatch(r"v?\d+(?:\.\d+)+", value) or " " in value.strip():
-        return is_password and len(value) >= _SHORT and digits > 0 and " " not in value
-    if digits:
-        return len(value) >= (_SHORT if is_password else 8)
+    if digits == len(value) or _NUMBERED.fullmatch(value):
+        return False
+    return len(value) >= _LEAST if digits else _is_mixed_word(value)
+
+
+def _is_password(value: str) -> bool:
+    if value.isdigit():
+        return len(value) >= _PIN
+    if any(c.isdigit() for c in value):
+        return len(value) >= _SHORT
     if _NAME.fullmatch(value):
-        # A word or a dotted name without a digit: a variable, not a secret, unless it mixes cases at length.
-        return len(value) >= _LONG and "." not in value and "_" not in value and _mixes(value)
-    return is_password and len(value) >= _SHORT and any(not c.isalnum() and c not in "._-/:" for c in value)
+        return _is_mixed_word(value)
+    return len(value) >= _SHORT and any(not c.isalnum() and c not in "._-/:" for c in value)
 
 
-def _mixes(value: str) -> bool:
-    return sum(a.islower() != b.islower() for a, b in zip(value, value[1:], strict=False)) >= len(value) // 4
+def _is_mixed_word(value: str) -> bool:
+    """Say whether a word without digits mixes cases as no name of a variable does."""
+    if len(value) < _LONG or not value.isalpha():
+        return False
+    return sum(a.islower() != b.islower() for a, b in pairwise(value)) >= len(value) // 4
 
 
 def _find_in_addresses(text: str) -> Iterator[Finding]:

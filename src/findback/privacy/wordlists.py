@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -27,7 +27,7 @@ def words_of(topic: str, name: str) -> frozenset[str]:
     return frozenset(word_lists()[topic][name])
 
 
-@lru_cache(maxsize=None)
+@cache
 def cue_pattern(topic: str, name: str) -> re.Pattern[str]:
     """Return the pattern that finds one of the words of a list as a whole word."""
     ordered = sorted(word_lists()[topic][name], key=len, reverse=True)

@@ -74,6 +74,8 @@ class Missed(NamedTuple):
 
     retriever: str
     miss: Miss
+    place: str | None = None
+    """Path of the set, for commands to copy; None for a release."""
 
 
 class Chart(NamedTuple):

@@ -253,7 +253,8 @@ def _misses(evaluation: Evaluation, examples: int) -> tuple[Block, ...]:
     named = [(r.name, {count.name: count.count for count in r.misses}) for r in evaluation.retrievers]
     if not any(counts for _, counts in named):
         return (Prose("No question was missed.") if evaluation.retrievers else Points(()),)
-    shown = [Missed(r.name, miss) for r in evaluation.retrievers for miss in r.miss_examples[:examples]]
+    place = evaluation.set.place
+    shown = [Missed(r.name, miss, place) for r in evaluation.retrievers for miss in r.miss_examples[:examples]]
     return (counts_table("Misses by class", "Class", named), *shown)
 
 

@@ -98,16 +98,20 @@ def _escaped(letter: str) -> str:
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
-def judge_command(question: str, document: str, grade: int) -> str | None:
+def judge_command(question: str, document: str, grade: int, place: str | None = None) -> str | None:
     """Return the command that records a grade, to be copied; None where an id is too long to be shown whole.
 
-    >>> judge_command("c1", "guide/a b.md", 3)
-    "findback label judge c1 --doc 'guide/a b.md' --grade 3"
+    >>> judge_command("c1", "guide/a b.md", 3, "asked.jsonl")
+    "findback label judge c1 --doc 'guide/a b.md' --set asked.jsonl --grade 3"
     """
-    if len(question) > COMMAND_LIMIT or len(document) > COMMAND_LIMIT:
+    if max(map(len, (question, document, place or ""))) > COMMAND_LIMIT:
         return None
-    asked, doc = shell_word(question), shell_word(document)
-    option = f"--doc={doc}" if document.startswith("-") else f"--doc {doc}"
+    asked = shell_word(question)
+    option = _option("--doc", document) + ("" if place is None else " " + _option("--set", place))
     if question.startswith("-"):
         return f"findback label judge {option} --grade {grade} -- {asked}"
     return f"findback label judge {asked} {option} --grade {grade}"
+
+
+def _option(name: str, value: str) -> str:
+    return f"{name}={shell_word(value)}" if value.startswith("-") else f"{name} {shell_word(value)}"

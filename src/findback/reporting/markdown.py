@@ -99,8 +99,8 @@ def _block(block: Block) -> Iterator[str]:
             yield f"  - asked: {_marked(example.query, example.query_marks, limit=QUERY_LIMIT)}"
             yield f"  - gold: {_named(example.document, example.title)}"
             yield f"  - extract: {_marked(example.extract, example.extract_marks, limit=EXTRACT_LIMIT)}"
-        case Missed(retriever, miss):
-            yield from _missed(retriever, miss)
+        case Missed(retriever, miss, place):
+            yield from _missed(retriever, miss, place)
 
 
 def _item(name: str, shown: str) -> str:
@@ -146,7 +146,7 @@ def _shown(shown: Shown) -> str:
     return f"{_named(shown.document, shown.title)}, {rank}{extract}"
 
 
-def _missed(retriever: str, miss: Miss) -> Iterator[str]:
+def _missed(retriever: str, miss: Miss, place: str | None) -> Iterator[str]:
     wording = f", {prose(miss.wording, limit=NAME_LIMIT)}" if miss.wording else ""
     yield f"- {prose(retriever, limit=NAME_LIMIT)}, {code(miss.question)}: {prose(miss.kind)}{wording}"
     yield f"  - asked: {code(miss.query, limit=QUERY_LIMIT)}"
@@ -155,7 +155,7 @@ def _missed(retriever: str, miss: Miss) -> Iterator[str]:
         *(("instead", other, 3, "also right") for other in miss.instead),
     ):
         yield f"  - {label}: {_shown(shown)}"
-        command = judge_command(miss.question, shown.document, grade)
+        command = judge_command(miss.question, shown.document, grade, place)
         if command is not None:
             yield f"    - {remark}? {code(command, limit=len(command) + 1)}"
     yield f"  - why: {prose(miss.why)}"

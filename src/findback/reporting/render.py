@@ -34,10 +34,10 @@ EVALUATION = Renderer(
 )
 
 
-def evaluation_terminal(by: Iterable[str]) -> Renderer:
-    """Return the renderer of an evaluation whose terminal tables also show these types."""
+def evaluation_terminal(by: Iterable[str], misses: int) -> Renderer:
+    """Return the renderer of an evaluation whose terminal tables also show these types and so many misses."""
     axes = tuple(by)
-    return EVALUATION._replace(terminal=lambda evaluation: evaluation_view(evaluation, by=axes))
+    return EVALUATION._replace(terminal=lambda evaluation: evaluation_view(evaluation, by=axes, examples=misses))
 
 
 def render_report(evaluation: Evaluation | None, audit: Audit | None, *, format: Format, share: bool = False) -> str:  # noqa: A002

@@ -35,7 +35,7 @@ def shareable_audit(audit: Audit) -> Audit:
 
 
 def _makeup(makeup: SetMakeUp) -> SetMakeUp:
-    return makeup.model_copy(update={"name": "set", "notes": ()})
+    return makeup.model_copy(update={"name": "set", "place": None, "notes": ()})
 
 
 def _subjects(subjects: SubjectMix) -> SubjectMix:

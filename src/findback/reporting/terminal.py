@@ -157,8 +157,8 @@ def _block(block: Block, pen: Pen) -> Iterator[RenderableType]:
             yield TableView(block)
         case Copied(example):
             yield from _copied(example, pen)
-        case Missed(retriever, miss):
-            yield from _missed(retriever, miss, pen)
+        case Missed(retriever, miss, place):
+            yield from _missed(retriever, miss, place, pen)
 
 
 def _hanging(mark: str, text: Text) -> Grid:
@@ -208,7 +208,7 @@ def _copied(example: CopiedExample, pen: Pen) -> Iterator[RenderableType]:
     yield _indented("", pen.marked(example.extract, example.extract_marks, limit=EXTRACT_LIMIT), pen)
 
 
-def _missed(retriever: str, miss: Miss, pen: Pen) -> Iterator[RenderableType]:
+def _missed(retriever: str, miss: Miss, place: str | None, pen: Pen) -> Iterator[RenderableType]:
     kind = f"{miss.kind}, {miss.wording}" if miss.wording else miss.kind
     yield Text.assemble(
         pen.write(retriever, "bold", limit=NAME_LIMIT),
@@ -222,11 +222,11 @@ def _missed(retriever: str, miss: Miss, pen: Pen) -> Iterator[RenderableType]:
         yield _indented("gold", _shown(gold, pen), pen)
     for other in miss.instead:
         yield _indented("instead", _shown(other, pen), pen)
-        command = judge_command(miss.question, other.document, 3)
+        command = judge_command(miss.question, other.document, 3, place)
         if command is not None and other is miss.instead[0]:
             yield _indented("also right", pen.write(command, "dim", limit=4_000), pen)
     for gold in miss.gold[:1]:
-        command = judge_command(miss.question, gold.document, 0)
+        command = judge_command(miss.question, gold.document, 0, place)
         if command is not None:
             yield _indented("gold wrong", pen.write(command, "dim", limit=4_000), pen)
     yield _indented("why", pen.write(miss.why), pen)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from findback.errors import MissingError
+from findback.errors import FindbackError, MissingError
 from findback.model.evaluation import ErrorKind
 from findback.model.hits import Answer, Hit
 from findback.model.protocols import SILENT, Progress, Query, Retriever
@@ -102,7 +102,7 @@ class _Asking:
         except AbsentError:
             return _Outcome(absent=True)
         except Exception as error:  # noqa: BLE001 (one query's exception is that query's error)
-            return _Outcome(error=describe_exception(error, query))
+            return _Outcome(error=self.describe(error, query))
         return _Outcome(answer=answer, milliseconds=milliseconds, unstable=len(orders) > 1)
 
     async def search(self, question: str, query: Query) -> tuple[Answer, float | None]:
@@ -124,6 +124,12 @@ class _Asking:
                 break
             wanted *= WIDER
         return self.cut(answer, self.depth), milliseconds
+
+    def describe(self, error: Exception, query: Query) -> str:
+        """Return class and message; only our own retrievers are known to keep the query out of theirs."""
+        if isinstance(error, FindbackError) and type(self.retriever).__module__.startswith("findback."):
+            return f"{type(error).__name__}: {error}"
+        return describe_exception(error, query)
 
     def documents_in(self, answer: Answer) -> int:
         return len({self.name_of(hit.document) for hit in answer.hits})

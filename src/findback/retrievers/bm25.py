@@ -5,7 +5,7 @@ import hashlib
 import json
 import shutil
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -22,7 +22,7 @@ from findback.retrievers.ranking import find_best
 from findback.retrievers.surroundings import Surroundings
 from findback.text.frequency import list_function_words
 from findback.text.scripts import primary_language
-from findback.text.stems import stem_all
+from findback.text.stems import stem
 from findback.text.words import TOKENIZER_VERSION, is_bigram, words
 
 INDEX_VERSION = 1
@@ -97,7 +97,8 @@ class Bm25Retriever:
         """Return the best `k` passages that hold at least one word of the query."""
         await self.prepare()
         known = self._index.vocab_dict if self._index is not None else {}
-        numbers = [known[token] for token in self._tokens(query.text) if token in known]
+        tokens = [self._token(word) for word in words(query.text)]
+        numbers = [known[token] for token in tokens if token in known]
         if not numbers:
             return Answer((), exhausted=True)
         scores = self._index.get_scores_from_ids(numbers)
@@ -119,17 +120,16 @@ class Bm25Retriever:
         """Let go of the index."""
         self._index = None
 
-    def _tokens(self, text: str) -> list[str]:
+    def _token(self, word: str) -> str | None:
+        """Return what a word is indexed as; None for function words and single letters."""
         if self._stop is None:
             self._stop = _list_stop_words(self._own.stop_words, self._language)
-        stop = self._stop
-        found = [word for word in words(text) if word not in stop and (len(word) > 1 or is_bigram(word))]
-        return stem_all(found, self._language) if self._own.stems else found
+        if word in self._stop or (len(word) == 1 and not is_bigram(word)):
+            return None
+        return stem(word, self._language) if self._own.stems else word
 
     def _ready(self, progress: Progress) -> Any:
-        key = hashlib.sha256(
-            json.dumps([INDEX_VERSION, self.settings()], sort_keys=True).encode()
-        ).hexdigest()
+        key = hashlib.sha256(json.dumps([INDEX_VERSION, self.settings()], sort_keys=True).encode()).hexdigest()
         return self._surroundings.once(f"bm25:{key}", lambda: self._load_or_make(key, progress))
 
     def _load_or_make(self, key: str, progress: Progress) -> Any:
@@ -149,19 +149,35 @@ class Bm25Retriever:
         from bm25s import BM25  # noqa: PLC0415 (takes a third of a second)
 
         progress.start(f"Indexing for {self.name}", len(self._passages))
-        vocabulary: dict[str, int] = {}
+        numbers = _Numbers(self._token)
         numbered = []
-        for passage in self._passages:
-            numbered.append(
-                [vocabulary.setdefault(token, len(vocabulary)) for token in self._tokens(passage.text)]
-            )
-            progress.advance()
-        progress.finish()
-        if not vocabulary:
+        try:
+            for passage in self._passages:
+                found = [numbers[word] for word in words(passage.text)]
+                numbered.append([number for number in found if number >= 0])
+                progress.advance()
+        finally:
+            progress.finish()
+        if not numbers.vocabulary:
             return None
         index = BM25(k1=self._own.k1, b=self._own.b, method=self._own.method, backend="numpy")
-        index.index((numbered, vocabulary), create_empty_token=False, show_progress=False)
+        index.index((numbered, numbers.vocabulary), create_empty_token=False, show_progress=False)
         return index
+
+
+class _Numbers(dict[str, int]):
+    """The number of each word's token, worked out once per distinct word; -1 for what is not indexed."""
+
+    def __init__(self, token_of: Callable[[str], str | None]) -> None:
+        super().__init__()
+        self._token_of = token_of
+        self.vocabulary: dict[str, int] = {}
+
+    def __missing__(self, word: str) -> int:
+        token = self._token_of(word)
+        number = -1 if token is None else self.vocabulary.setdefault(token, len(self.vocabulary))
+        self[word] = number
+        return number
 
 
 def _load(folder: Path, passages: int) -> Any:

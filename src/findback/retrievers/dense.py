@@ -49,9 +49,7 @@ class DenseRetriever:
     egress: Literal["local", "internal", "external"] = "local"
     concurrency = 1
 
-    def __init__(
-        self, name: str, own: EmbedderSettings, passages: Passages, surroundings: Surroundings
-    ) -> None:
+    def __init__(self, name: str, own: EmbedderSettings, passages: Passages, surroundings: Surroundings) -> None:
         self.name = name
         self._own, self._passages, self._surroundings = own, passages, surroundings
         self._folder = surroundings.model_folder(own.model)
@@ -131,13 +129,13 @@ class DenseRetriever:
         store = VectorStore(store_path(self._surroundings, embedder, "texts"))
         try:
             vectors: dict[bytes, Rows] = store.read(list(dict.fromkeys(digests)))
-            wanted = {
-                digest: text for digest, text in zip(digests, texts, strict=True) if digest not in vectors
-            }
+            wanted = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in vectors}
             if wanted:
                 progress.start(f"Embedding for {self.name}", len(wanted))
-                vectors |= _embed_missing(embedder, wanted, store, progress, stop)
-                progress.finish()
+                try:
+                    vectors |= _embed_missing(embedder, wanted, store, progress, stop)
+                finally:
+                    progress.finish()
         finally:
             store.close()
         return stack(digests, vectors)
@@ -151,11 +149,7 @@ def load_embedder(folder: Path, own: EmbedderSettings, surroundings: Surrounding
 
 def store_path(surroundings: Surroundings, embedder: Embedder, what: str) -> Path | None:
     """Return the file that keeps this model's vectors; None where nothing is kept."""
-    return (
-        None
-        if surroundings.cache is None
-        else surroundings.cache / "vectors" / f"{embedder.digest}-{what}.sqlite"
-    )
+    return None if surroundings.cache is None else surroundings.cache / "vectors" / f"{embedder.digest}-{what}.sqlite"
 
 
 def model_digest(folder: Path, own: EmbedderSettings, surroundings: Surroundings) -> str:

@@ -64,9 +64,7 @@ class FileRetriever:
         own = read_own(name, settings, FileSettings)
         path = surroundings.base / Path(own.path).expanduser()
         if not path.is_file():
-            raise MissingError(
-                f"[retrievers.{name}] path: there is no file {path}", hint="relative to findback.toml"
-            )
+            raise MissingError(f"[retrievers.{name}] path: there is no file {path}", hint="relative to findback.toml")
         return cls(name, own, path)
 
     @property

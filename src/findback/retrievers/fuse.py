@@ -90,7 +90,8 @@ class FuseRetriever:
             EngineError: If one of the retrievers fails.
         """
         wanted = max(k, self._own.depth or k)
-        answers = await asyncio.gather(*(part.search(query, wanted) for part in self._parts))
+        found = await asyncio.gather(*(part.search(query, wanted) for part in self._parts), return_exceptions=True)
+        answers = [_expect_answer(one) for one in found]
         weights = self._own.weights or (1.0,) * len(answers)
         totals: dict[str, float] = {}
         bests: dict[str, tuple[int, Hit]] = {}
@@ -129,6 +130,12 @@ def collapse(hits: Sequence[Hit]) -> list[Hit]:
     for hit in hits:
         first.setdefault(hit.document, hit)
     return list(first.values())
+
+
+def _expect_answer(found: Answer | BaseException) -> Answer:
+    if isinstance(found, BaseException):
+        raise found
+    return found
 
 
 def _points_by_score(part: Retriever, hits: Sequence[Hit]) -> list[float]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import ipaddress
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -47,6 +48,8 @@ AGAIN = frozenset({429, 502, 503, 504})
 LONGEST_WAIT = 60.0
 """Seconds a server may ask to wait; more is an error."""
 FROM_ENVIRONMENT = "env:"
+
+_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 Body = str | dict[str, Any] | list[Any]
 
@@ -119,19 +122,13 @@ class HttpRetriever:
         self.name = name
         self.concurrency = own.concurrency
         self.egress: EgressLevel = egress or egress_of(own.url)
-        self.score_direction: ScoreDirection | None = (
-            None if own.scores == "none" or own.score is None else own.scores
-        )
+        self.score_direction: ScoreDirection | None = None if own.scores == "none" or own.score is None else own.scores
         self._names = list_names([own.url, own.body])
         self.honours = honoured_fields(self._names)
         self._own, self._client = own, client
-        self._headers = {
-            key: _fill_secret(name, key, value, environment) for key, value in own.headers.items()
-        }
+        self._headers = {key: _fill_secret(name, key, value, environment) for key, value in own.headers.items()}
         self._reader = AnswerReader(name, own)
-        self._found = (
-            compile_path(name, "exists.found", own.exists.found) if own.exists and own.exists.found else None
-        )
+        self._found = compile_path(name, "exists.found", own.exists.found) if own.exists and own.exists.found else None
         self._text = compile_path(name, "fetch.text", own.fetch.text) if own.fetch else None
         self._free_at = 0.0
         self._reached = False
@@ -255,9 +252,7 @@ class HttpRetriever:
         after = read_retry_after(answered.headers.get("retry-after"), datetime.now(UTC))
         message = f"HTTP {answered.status} from {shown}"
         if after is not None and after > LONGEST_WAIT:
-            return EngineError(
-                f"{message}, asking to wait {after:.0f} s", hint="lower `rate` or `concurrency`"
-            )
+            return EngineError(f"{message}, asking to wait {after:.0f} s", hint="lower `rate` or `concurrency`")
         if after is not None:
             self._free_at = max(self._free_at, asyncio.get_running_loop().time() + after)
         return _AgainError(message, hint="lower `rate` or `concurrency`, or look at the server", after=after)
@@ -336,19 +331,18 @@ def _check(name: str, own: HttpRetrieverSettings) -> None:
             check_address(url)
         except RefusedError as error:
             raise RefusedError(f"{place} url: {error}", hint=error.hint) from None
-    if list_names([own.headers]) - {
-        f"{FROM_ENVIRONMENT}{variable}" for value in own.headers.values() for variable in _variables(value)
-    }:
-        raise SettingsError(f"{where} headers: only {{{{env:NAME}}}} may stand in a header")
+    for header, value in own.headers.items():
+        if set(list_names([value])) - {f"{FROM_ENVIRONMENT}{variable}" for variable in _variables(value)}:
+            raise SettingsError(f"{where} headers.{header}: only {{{{env:NAME}}}} may stand in a header")
+        if not _HEADER.fullmatch(header) or not value.isprintable() or not value.isascii():
+            raise SettingsError(f"{where} headers.{header}: holds characters that no header may have")
 
 
 def _variables(value: str) -> list[str]:
     if value.startswith(FROM_ENVIRONMENT):
         return [value.removeprefix(FROM_ENVIRONMENT).strip()]
     return [
-        used.removeprefix(FROM_ENVIRONMENT).strip()
-        for used in list_names([value])
-        if used.startswith(FROM_ENVIRONMENT)
+        used.removeprefix(FROM_ENVIRONMENT).strip() for used in list_names([value]) if used.startswith(FROM_ENVIRONMENT)
     ]
 
 
@@ -362,9 +356,7 @@ def _fill_secret(name: str, header: str, value: str, environment: Mapping[str, s
                 hint=f"export {variable}=…",
             )
         if not secret.isprintable() or not secret.isascii():
-            raise SettingsError(
-                f"the environment variable {variable} holds characters that no header may have"
-            )
+            raise SettingsError(f"the environment variable {variable} holds characters that no header may have")
         found[f"{FROM_ENVIRONMENT}{variable}"] = secret
     if value.startswith(FROM_ENVIRONMENT):
         return next(iter(found.values()))
@@ -386,9 +378,7 @@ def _fill_body(body: Body | None, body_type: str, values: Values) -> tuple[bytes
 
 
 def _pairs(body: dict[str, Any] | list[Any]) -> list[tuple[str, Any]]:
-    return (
-        list(body.items()) if isinstance(body, dict) else [(str(at), value) for at, value in enumerate(body)]
-    )
+    return list(body.items()) if isinstance(body, dict) else [(str(at), value) for at, value in enumerate(body)]
 
 
 def _expect_success(answered: HttpAnswer, shown: str) -> HttpAnswer:

@@ -21,7 +21,13 @@ def list_words(query: Query) -> frozenset[str]:
     """Return the words of a query and its context, folded, in every spelling an engine may quote them in."""
     found: set[str] = set()
     for text in (query.text, *_texts(query.context)):
-        for spelling in (text, json.dumps(text), quote(text), quote_plus(text), repr(text)):
+        for spelling in (
+            text,
+            json.dumps(text),
+            quote(text, errors="replace"),
+            quote_plus(text, errors="replace"),
+            repr(text),
+        ):
             found.update(word.casefold() for word in _WORD.findall(spelling))
     return frozenset(found)
 

@@ -46,11 +46,7 @@ class MemoryRetriever:
     async def search(self, query: Query, k: int) -> Answer:
         """Return the first `k` prepared results; nothing for an unknown query."""
         self.asked.append((query, k))
-        found = (
-            self._prepared.get(query.text, [])
-            if isinstance(self._prepared, Mapping)
-            else self._prepared(query, k)
-        )
+        found = self._prepared.get(query.text, []) if isinstance(self._prepared, Mapping) else self._prepared(query, k)
         if isinstance(found, BaseException):
             raise found
         if isinstance(found, list | tuple) and not isinstance(found, Answer):

@@ -161,9 +161,7 @@ def import_function(where: str, base: Path) -> Search:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
             raise SettingsError(f"{where} needs the module {error.name}, which is not installed") from None
-        raise MissingError(
-            f"there is no module {module_name}", hint=f"it is looked for in {folder} first"
-        ) from None
+        raise MissingError(f"there is no module {module_name}", hint=f"it is looked for in {folder} first") from None
     except Exception as error:
         raise SettingsError(f"importing {module_name} failed: {type(error).__name__}: {error}") from error
     finally:

@@ -104,7 +104,6 @@ class _Reading:
     rows: dict[tuple[bool, str], list[_Row]] = field(default_factory=dict)
     flags: dict[tuple[bool, str], tuple[bool, bool]] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
-    seen: set[tuple[bool, str]] = field(default_factory=set)
 
     def fault(self, line: int | None, message: str) -> None:
         self.faults.append(Fault(self.path, line, message))
@@ -184,7 +183,7 @@ class _Reading:
     def keys_of(self, record: Mapping[str, Any], line: int) -> list[tuple[bool, str]]:
         """Return the keys of the question a record belongs to: its id, its text, or both."""
         identity = next((record[key] for key in QUESTION_KEYS if record.get(key) is not None), None)
-        if identity is None and ("hits" in record or _has_other_id(record)):
+        if identity is None and ("hits" in record or "abstain" in record or _has_other_id(record)):
             identity = record.get("id")
         text = next((record[key] for key in TEXT_KEYS if isinstance(record.get(key), str)), None)
         keys = [(True, self.decode(str(identity)))] if isinstance(identity, str | int) else []
@@ -197,13 +196,9 @@ class _Reading:
     def add_row(
         self, record: Mapping[str, Any], keys: list[tuple[bool, str]], line: int, *, numeric: bool = False
     ) -> None:
-        names = [
-            key for key in DOCUMENT_KEYS if not (key == "id" and keys[0] == (True, str(record.get("id"))))
-        ]
+        names = [key for key in DOCUMENT_KEYS if not (key == "id" and keys[0] == (True, str(record.get("id"))))]
         document = next((record[key] for key in names if record.get(key) is not None), None)
-        passage = next(
-            (record[key] for key in PASSAGE_KEYS if key not in TEXT_KEYS and record.get(key)), None
-        )
+        passage = next((record[key] for key in PASSAGE_KEYS if key not in TEXT_KEYS and record.get(key)), None)
         place: list[Any] = [record.get("start"), record.get("end")]
         try:
             if numeric:
@@ -295,6 +290,4 @@ def _lines(path: Path, reading: _Reading) -> Iterator[tuple[int, str]]:
     except FileNotFoundError:
         raise MissingError(f"there is no run {path}", hint="`path` is relative to findback.toml") from None
     except OSError as error:
-        raise StorageError(
-            f"cannot read {path}: {(error.strerror or type(error).__name__).lower()}"
-        ) from None
+        raise StorageError(f"cannot read {path}: {(error.strerror or type(error).__name__).lower()}") from None

@@ -82,9 +82,7 @@ class RerankRetriever:
         if prepare is not None:
             await prepare(progress)
         if self._embedder is None:
-            self._embedder = await asyncio.to_thread(
-                load_embedder, self._folder, self._own, self._surroundings
-            )
+            self._embedder = await asyncio.to_thread(load_embedder, self._folder, self._own, self._surroundings)
         if self._store is None:
             self._store = VectorStore(store_path(self._surroundings, self._embedder, "tokens"), half=True)
 

@@ -54,9 +54,7 @@ def read_id(value: object, rank: int) -> str:
         raise EngineError(f"the id of result {rank} is a {type(value).__name__}, not text")
     text = str(value)
     if not text or len(text) > LONGEST_ID:
-        raise EngineError(
-            f"the id of result {rank} is {'empty' if not text else 'longer than 4,000 characters'}"
-        )
+        raise EngineError(f"the id of result {rank} is {'empty' if not text else 'longer than 4,000 characters'}")
     return text
 
 
@@ -69,11 +67,7 @@ def read_score(value: object, rank: int) -> float | None:
     if value is None:
         return None
     try:
-        score = (
-            float(value)
-            if isinstance(value, str | SupportsFloat) and not isinstance(value, bool)
-            else math.nan
-        )
+        score = float(value) if isinstance(value, str | SupportsFloat) and not isinstance(value, bool) else math.nan
     except (ValueError, OverflowError):
         score = math.nan
     if not math.isfinite(score):
@@ -91,9 +85,7 @@ def read_span(start: object, end: object, rank: int) -> Span | None:
         return None
     if isinstance(start, int) and isinstance(end, int) and 0 <= start <= end:
         return Span(int(start), int(end))
-    raise EngineError(
-        f"the place of result {rank} in its document is not a pair of whole numbers, start before end"
-    )
+    raise EngineError(f"the place of result {rank} in its document is not a pair of whole numbers, start before end")
 
 
 def read_passage(value: object, rank: int) -> str | None:
@@ -114,9 +106,7 @@ def _read_hit(item: Any, rank: int) -> Hit:
         return _read_record(item, rank)
     if isinstance(item, Sequence) and not isinstance(item, str | bytes):
         if len(item) != 2:
-            raise EngineError(
-                f"result {rank} has {len(item)} parts, not an id and a score", hint=f"return {SHAPES}"
-            )
+            raise EngineError(f"result {rank} has {len(item)} parts, not an id and a score", hint=f"return {SHAPES}")
         return Hit(read_id(item[0], rank), read_score(item[1], rank))
     return Hit(read_id(item, rank))
 
@@ -124,9 +114,7 @@ def _read_hit(item: Any, rank: int) -> Hit:
 def _read_record(item: Mapping[str, Any], rank: int) -> Hit:
     key = next((key for key in DOCUMENT_KEYS if item.get(key) is not None), None)
     if key is None:
-        raise EngineError(
-            f"result {rank} is a record without an id", hint=f"known keys: {', '.join(DOCUMENT_KEYS)}"
-        )
+        raise EngineError(f"result {rank} is a record without an id", hint=f"known keys: {', '.join(DOCUMENT_KEYS)}")
     passage = next((item[key] for key in PASSAGE_KEYS if item.get(key) is not None), None)
     start, end = item.get("start"), item.get("end")
     span = item.get("span")

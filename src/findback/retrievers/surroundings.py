@@ -88,9 +88,7 @@ class Surroundings:
 
     def client(self, *, seconds: float | None = None, connections: int = 20) -> HttpClient:
         """Return a new HTTP client with the workspace's bounds."""
-        return HttpClient(
-            timeout=seconds or self.http.timeout, max_bytes=self.http.max_bytes, connections=connections
-        )
+        return HttpClient(timeout=seconds or self.http.timeout, max_bytes=self.http.max_bytes, connections=connections)
 
     def once(self, key: str, make: Callable[[], Made]) -> Made:
         """Return what was made for the key before, or make it now."""

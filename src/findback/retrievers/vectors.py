@@ -89,9 +89,7 @@ class VectorStore:
         if self._path is not None:
             private_folder(self._path.parent)
         try:
-            connection = sqlite3.connect(
-                self._path or ":memory:", timeout=WAIT_SECONDS, check_same_thread=False
-            )
+            connection = sqlite3.connect(self._path or ":memory:", timeout=WAIT_SECONDS, check_same_thread=False)
         except sqlite3.OperationalError as error:
             raise StorageError(f"cannot open {self._path}: {error}") from None
         try:

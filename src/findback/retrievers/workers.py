@@ -44,9 +44,12 @@ class Worker:
             try:
                 result = call()
             except StopIteration:
+                # A future cannot carry it.
                 error = RuntimeError("StopIteration")
-            except BaseException as raised:  # noqa: BLE001 (handed to whoever waits)
+            except Exception as raised:  # noqa: BLE001 (handed to whoever waits)
                 error = raised
+            except BaseException as raised:  # noqa: BLE001 (SystemExit of foreign code ends nothing here)
+                error = RuntimeError(type(raised).__name__)
             try:
                 loop.call_soon_threadsafe(_settle, future, result, error)
             except RuntimeError:

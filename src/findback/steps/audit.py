@@ -21,6 +21,7 @@ from findback.model.protocols import SILENT, Progress, Retriever
 from findback.model.question import QuestionSet
 from findback.model.record import LOCAL_ONLY
 from findback.steps.buckets import AuditedSet, ScorePlan, audit_retrievers, spread_on
+from findback.steps.egress import refuse_unreviewed
 from findback.steps.kept import keep, now
 from findback.steps.legend import explain_metrics
 from findback.steps.opening import SetRequest, open_documents, open_questions, open_retrievers
@@ -113,6 +114,8 @@ def audit(
     own_side = AuditedSet(questions, corpus, own)
     if corpus is not None and own_side.label().questions:
         built = systems or open_retrievers(workspace, request.retrievers, corpus, progress=progress, ask=ask)
+        for one in (questions, *([sample] if sample is not None else ())):
+            refuse_unreviewed(one, built, workspace.settings.egress)
         elsewhere = (
             open_retrievers(workspace, request.retrievers, sample_corpus, progress=progress, ask=ask)
             if different and not systems
@@ -252,7 +255,8 @@ def needs_gold(own: MeasuredSide, other: MeasuredSide | None) -> tuple[str, ...]
     for called, side in (("set", own), ("real queries", other)):
         if side is None:
             continue
-        without = side.side.set.questions - side.side.measured
+        unanswerable = next((c.count for c in side.side.set.by["answer"] if c.name == "no-answer"), 0)
+        without = side.side.set.questions - side.side.measured - unanswerable
         if not side.side.measured:
             said.append(f"overlap, leak and scores of the {called}: no question has a gold text")
         elif without:

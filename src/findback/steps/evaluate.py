@@ -19,6 +19,7 @@ from findback.model.protocols import SILENT, Documents, Progress, Query, Retriev
 from findback.model.question import QuestionSet
 from findback.model.run import Run
 from findback.retrievers.asking import Asked, ask_all
+from findback.steps.egress import refuse_unreviewed
 from findback.steps.gold import Labelled, label_columns
 from findback.steps.kept import keep, now
 from findback.steps.legend import explain_metrics
@@ -115,6 +116,7 @@ def evaluate(
         wanted = (*wanted, *(name for name in PASSAGE_METRICS if name not in wanted))
     plan = Plan(labelled, wanted, primary, request, chosen.depth if request.depth is None else request.depth, seed)
     built = systems or open_retrievers(workspace, request.retrievers, corpus, progress=progress, ask=ask)
+    refuse_unreviewed(asked, built, workspace.settings.egress)
     made = now()
     outcomes = asyncio.run(search_all(built, plan, corpus, made, progress))
     scored = [score_run(outcome.asked.run, labelled, wanted, seed=seed) for outcome in outcomes]

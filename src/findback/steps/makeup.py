@@ -19,6 +19,7 @@ def make_up(questions: QuestionSet) -> SetMakeUp:
     return SetMakeUp(
         name=questions.name,
         heading=questions.heading,
+        place=questions.place if questions.kind != "release" else None,
         questions=len(asked),
         answerable=sum(1 for question in asked if question.gold),
         clusters=len({cluster_of(question) for question in asked}),

@@ -129,7 +129,7 @@ def open_questions(
         kind=kind,
     )
     resolved = resolve(apply_judgements(read, place), documents, redactor=redactor)
-    return resolved.set
+    return resolved.set.model_copy(update={"place": str(place)})
 
 
 def open_retrievers(

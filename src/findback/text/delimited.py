@@ -53,10 +53,8 @@ def unguard_cell(text: str) -> str:
     return text[1:] if _GUARDED.match(text) else text
 
 
-def delimited_lines(
-    rows: Iterable[Sequence[Cell]], *, delimiter: str = ",", guarded: bool = True
-) -> Iterator[str]:
-    """Yield each row as text that ends in a line feed; None is an empty cell, numbers are not guarded.
+def delimited_lines(rows: Iterable[Sequence[Cell]], *, delimiter: str = ",", guarded: bool = True) -> Iterator[str]:
+    r"""Yield each row as text that ends in a line feed; None is an empty cell, numbers are not guarded.
 
     Args:
         rows: Header first.
@@ -64,7 +62,7 @@ def delimited_lines(
         guarded: Guard texts against being run as formulas; off only for formats with rules of their own.
 
     >>> list(delimited_lines([["query", "rating"], ["-h prints nothing", -1]]))
-    ['query,rating\\n', "'-h prints nothing,-1\\n"]
+    ['query,rating\n', "'-h prints nothing,-1\n"]
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
@@ -85,7 +83,7 @@ def guess_delimiter(header: str) -> str:
 
 
 def delimited_rows(lines: Iterable[str], *, delimiter: str, guarded: bool = True) -> Iterator[DelimitedRow]:
-    """Yield each record, header included; blank lines are passed over.
+    r"""Yield each record, header included; blank lines are passed over.
 
     A record that breaks the quoting rules comes with its fault instead of cells; reading goes on after it.
 
@@ -94,7 +92,7 @@ def delimited_rows(lines: Iterable[str], *, delimiter: str, guarded: bool = True
         delimiter: One character.
         guarded: Take the formula guard away.
 
-    >>> [row.cells for row in delimited_rows(["a,b\\n", "1,'=2\\n"], delimiter=",")]
+    >>> [row.cells for row in delimited_rows(["a,b\n", "1,'=2\n"], delimiter=",")]
     [('a', 'b'), ('1', '=2')]
     """
     # The module's own limit of 131,072 characters is process-wide and only ever raised here.

@@ -16,7 +16,7 @@ _LANGUAGE_OF_SCRIPT = {
 }  # fmt: skip
 _MIN_HAN = 30
 _MIN_STOP_WORDS = 2
-_SAMPLED_WORDS = 200
+_SAMPLED_WORDS = 100
 _NO_EVIDENCE = frozenset({"com"})
 """Web addresses hold it, in texts of every language."""
 
@@ -54,7 +54,7 @@ def guess_language(text: str) -> str | None:
 def guess_latin_language(tokens: Sequence[str]) -> str | None:
     """Return the Latin-script language whose function words are plainly the most frequent, else None.
 
-    Only the first 200 words are looked at, and each distinct one counts once.
+    Only the first 100 words are looked at, and each distinct one counts once.
     """
     seen = set(tokens[:_SAMPLED_WORDS])
     total = sum(map(_weigh_stop_words().get, seen, repeat(0)))

@@ -6,13 +6,14 @@ from pathlib import Path
 import orjson
 
 from findback.errors import DataError
-from findback.evalset.atomic import write_atomically
 from findback.evalset.extra import add_extra, best_grades, read_extra, side_file, write_extra
 from findback.evalset.format import ReadOptions
 from findback.evalset.mapping import RowError, question_from_row
 from findback.evalset.qrels import GatheredJudgements
 from findback.evalset.rows import read_rows
 from findback.evalset.textfile import Faults, digest_files, read_lines, shown
+from findback.evalset.writing import write_pieces
+from findback.model.case import Judgement
 from findback.model.question import Question, QuestionSet
 from findback.text.delimited import delimited_lines, delimited_rows
 
@@ -28,11 +29,7 @@ def recognise(path: Path) -> str | None:
     """Return the reason to take a folder, or one of its qrels files, for BEIR; else None."""
     if path.is_dir() and (path / "queries.jsonl").is_file() and _splits(path):
         return "a folder with queries.jsonl and qrels/*.tsv"
-    if (
-        path.suffix == ".tsv"
-        and path.parent.name == "qrels"
-        and (path.parent.parent / "queries.jsonl").is_file()
-    ):
+    if path.suffix == ".tsv" and path.parent.name == "qrels" and (path.parent.parent / "queries.jsonl").is_file():
         return "a split of a folder with queries.jsonl"
     return None
 
@@ -63,7 +60,7 @@ def read(path: Path, options: ReadOptions) -> QuestionSet:
     if extras:
         notes.append(f"read with its side file {side_file(queries).name}")
     notes += faults.settle(path.name, skip_bad=options.skip_bad)
-    judged = [question.model_copy(update={"judged": gathered.of(id)}) for id, question in questions.items()]
+    judged = [_judge(question, gathered.of(identity)) for identity, question in questions.items()]
     if len(splits) > 1:
         # Queries of other splits have no row here: they are no questions of this split.
         judged = [question for question in judged if question.judged is not None or question.id in extras]
@@ -88,9 +85,9 @@ def write(questions: QuestionSet, target: Path) -> tuple[Path, ...]:
     """
     queries, qrels = target / "queries.jsonl", target / "qrels" / "test.tsv"
     entries = questions.questions
-    write_atomically(queries, (orjson.dumps({"_id": q.id, "text": q.query}) + b"\n" for q in entries))
+    write_pieces(queries, (orjson.dumps({"_id": q.id, "text": q.query}) + b"\n" for q in entries))
     rows = ((q.id, doc, grade) for q in entries for doc, grade in best_grades(q.judged or ()).items())
-    write_atomically(qrels, delimited_lines(_with_header(rows), delimiter="\t", guarded=False))
+    write_pieces(qrels, delimited_lines(_with_header(rows), delimiter="\t", guarded=False))
     extra = side_file(queries)
     write_extra(extra, entries, lambda _, question: question.id)
     return queries, qrels, extra
@@ -129,22 +126,30 @@ def _read_queries(path: Path, faults: Faults) -> dict[str, Question]:
 
 def _read_qrels(path: Path, faults: Faults, options: ReadOptions) -> GatheredJudgements:
     gathered = GatheredJudgements(path, faults, options.grades)
-    lines = list(read_lines(path, faults))
+    lines = list(read_lines(path, faults, approximate=True))
     records = delimited_rows((line.text for line in lines), delimiter="\t", guarded=False)
     for position, record in enumerate(records):
-        line = lines[record.line - 1].number
+        line = record.line
+        if not all(part.sound for part in lines[record.line - 1 : record.last]):
+            continue
         if record.fault:
             faults.add(path, line, record.fault)
         elif len(record.cells) != len(_HEADER):
-            faults.add(
-                path, line, f"{len(record.cells)} cells, and three were expected: query, document, score"
-            )
+            faults.add(path, line, f"{len(record.cells)} cells, and three were expected: query, document, score")
         elif position == 0 and not any(c.isdigit() for c in record.cells[2]):
             # BEIR's own loader drops the first line blindly; here it must look like a header.
             continue
         else:
             gathered.add(line, *record.cells)
     return gathered
+
+
+def _judge(question: Question, judged: tuple[Judgement, ...] | None) -> Question:
+    """Return the question with its judgements; gold wins over metadata that says that there is no answer."""
+    if judged is None:
+        return question
+    reason = None if any(judgement.grade for judgement in judged) else question.no_answer_reason
+    return question.model_copy(update={"judged": judged, "no_answer_reason": reason})
 
 
 def _widen(question: Question, extra: Question | None) -> Question:

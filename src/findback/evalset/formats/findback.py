@@ -22,11 +22,7 @@ def recognise(path: Path) -> str | None:
     if path.is_dir():
         if not (path / _CASES).is_file():
             return None
-        return (
-            f"a release: {_CASES} beside {_MANIFEST}"
-            if (path / _MANIFEST).is_file()
-            else f"a folder with {_CASES}"
-        )
+        return f"a release: {_CASES} beside {_MANIFEST}" if (path / _MANIFEST).is_file() else f"a folder with {_CASES}"
     try:
         first = orjson.loads(first_line(path))
     except orjson.JSONDecodeError:

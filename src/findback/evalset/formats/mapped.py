@@ -1,21 +1,22 @@
 """Any JSON Lines, JSON, CSV or Parquet file, by its columns."""
 
 import importlib
-from collections.abc import Iterable, Iterator, Mapping
+import itertools
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from findback.errors import DataError, MissingLibraryError
-from findback.evalset.atomic import write_atomically
 from findback.evalset.columns import is_weak, map_columns
 from findback.evalset.extra import add_extra, best_grades, read_extra, side_file, write_extra
 from findback.evalset.format import ReadOptions
 from findback.evalset.mapping import RowError, question_from_row
-from findback.evalset.rows import Row, is_parquet, read_header, read_rows
-from findback.evalset.textfile import Faults, digest_files, shown
+from findback.evalset.rows import PEEKED, Row, column_names, is_parquet, read_header, read_rows
+from findback.evalset.textfile import Faults, digest_files
 from findback.evalset.values import list_cell
+from findback.evalset.writing import write_pieces
 from findback.model.question import Question, QuestionSet
 from findback.text.delimited import delimited_lines
 
@@ -33,7 +34,6 @@ losses = (
 
 _HELD = ("id", "query", "language", "wording", "no_answer_reason")
 _COLUMNS = ("id", "query", "gold", "grade", "language", "wording", "no_answer_reason")
-_NAMES_A_TABLE = frozenset({".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet"})
 
 
 def recognise(path: Path) -> str | None:
@@ -62,26 +62,23 @@ def read(path: Path, options: ReadOptions) -> QuestionSet:
     """
     faults = Faults()
     rows = read_rows(path, faults)
-    first = next(rows, None)
-    if first is None:
+    first = list(itertools.islice(rows, PEEKED))
+    header = column_names(first)
+    if not first:
         faults.settle(path.name, skip_bad=False)
         raise DataError(f"{path} holds no rows")
-    columns = map_columns(first.values, options.columns)
+    columns = map_columns(header, options.columns)
     if "query" not in columns:
         raise DataError(
             f"{path.name} has no column that looks like a query",
-            hint=f"name it, for example --column query=…; columns: {', '.join(map(str, first.values))[:300]}",
+            hint=f"name it, for example --column query=…; columns: {', '.join(header)[:300]}",
         )
     notes = [_describe(columns)]
-    kept = _collect(path, _chain(first, rows), columns, options, faults)
+    kept = _collect(path, itertools.chain(first, rows), columns, options, faults)
     kept, weak_note = _distrust(kept, columns)
     notes += weak_note
-    unread = [
-        str(column)
-        for column in first.values
-        if column not in {c.partition(".")[0] for c in columns.values()}
-    ]
-    unread = [column for column in unread if column not in columns.values()]
+    used = {*columns.values(), *(column.partition(".")[0] for column in columns.values())}
+    unread = [column for column in header if column not in used]
     if unread:
         notes.append(f"columns not read: {', '.join(unread)[:300]}")
     extras = read_extra(side_file(path), faults)
@@ -111,13 +108,11 @@ def write(questions: QuestionSet, target: Path) -> tuple[Path, ...]:
     if suffix in (".csv", ".tsv"):
         cells = [[_cell(row[column]) for column in _COLUMNS] for row in rows]
         lines = delimited_lines([_COLUMNS, *cells], delimiter="\t" if suffix == ".tsv" else ",")
-        write_atomically(target, lines)
+        write_pieces(target, lines)
     elif suffix == ".parquet":
-        write_atomically(target, [_parquet(rows)])
+        write_pieces(target, [_parquet(rows)])
     else:
-        write_atomically(
-            target, (orjson.dumps({k: v for k, v in row.items() if v is not None}) + b"\n" for row in rows)
-        )
+        write_pieces(target, (orjson.dumps({k: v for k, v in row.items() if v is not None}) + b"\n" for row in rows))
     extra = side_file(target)
     write_extra(extra, questions.questions, lambda _, question: question.id)
     return target, extra
@@ -126,11 +121,6 @@ def write(questions: QuestionSet, target: Path) -> tuple[Path, ...]:
 def _describe(columns: Mapping[str, str]) -> str:
     pairs = ", ".join(f"{field} from {column!r}" for field, column in columns.items())
     return f"columns read: {pairs}"
-
-
-def _chain(first: Row, rest: Iterable[Row]) -> Iterator[Row]:
-    yield first
-    yield from rest
 
 
 def _collect(
@@ -157,7 +147,7 @@ def _collect(
         trouble = _clash(before, question)
         if trouble:
             place = f"line {places[key].line}" if places[key].line else f"row {places[key].number}"
-            faults.add(path, row.line, row.say(f"{trouble.format(id=shown(question.id))} (first on {place})"))
+            faults.add(path, row.line, row.say(f"{trouble} (first on {place})"))
         else:
             found[key] = _join(before, question)
     return list(found.values())
@@ -165,14 +155,14 @@ def _collect(
 
 def _clash(before: Question, question: Question) -> str | None:
     if before.query != question.query:
-        return "id {id} is used for another query"
+        return "the id is used for another query"
     known = {(judgement.doc, judgement.part, judgement.anchor) for judgement in before.judged or ()}
     new = {(judgement.doc, judgement.part, judgement.anchor) for judgement in question.judged or ()}
     texts = set(question.gold_texts) - set(before.gold_texts)
     if not texts and (not new or new & known):
-        return "id {id} is used again for the same query and document"
+        return "the id is used again for the same query and document"
     if before.no_answer_reason or question.no_answer_reason:
-        return "id {id} has an answer in one row and none in another"
+        return "the id has an answer in one row and none in another"
     return None
 
 

@@ -4,13 +4,13 @@ import re
 from pathlib import Path
 
 from findback.errors import DataError, Fault
-from findback.evalset.atomic import write_atomically
 from findback.evalset.extra import add_extra, best_grades, read_extra, side_file, write_extra
 from findback.evalset.format import ReadOptions
 from findback.evalset.mapping import QUERY_LIMIT
 from findback.evalset.qrels import GatheredJudgements
 from findback.evalset.rows import read_header, read_rows
 from findback.evalset.textfile import Faults, digest_files
+from findback.evalset.writing import write_pieces
 from findback.model.question import Question, QuestionSet
 from findback.text.delimited import Cell, delimited_lines
 
@@ -54,9 +54,7 @@ def read(path: Path, options: ReadOptions) -> QuestionSet:
     for row in read_rows(path, faults, guarded=False):
         values = {column.lower(): _unguard(str(value or "")) for column, value in row.values.items()}
         if missing := [column for column in _HEADER if column not in values]:
-            raise DataError(
-                f"{path.name} has no column {missing[0]!r}", hint="Quepid's basic export has three"
-            )
+            raise DataError(f"{path.name} has no column {missing[0]!r}", hint="Quepid's basic export has three")
         query = values["query"]
         if not query.strip() or len(query) > QUERY_LIMIT:
             trouble = "is empty" if not query.strip() else f"has more than {QUERY_LIMIT:,} characters"
@@ -107,7 +105,7 @@ def write(questions: QuestionSet, target: Path) -> tuple[Path, ...]:
         rows += [(_guard(question.query), _guard(doc), grade) for doc, grade in grades.items()]
         if not grades:
             rows.append((_guard(question.query), None, None))
-    write_atomically(target, delimited_lines(rows, guarded=False))
+    write_pieces(target, delimited_lines(rows, guarded=False))
     extra = side_file(target)
     write_extra(extra, questions.questions, lambda _, question: question.query)
     return target, extra

@@ -10,13 +10,13 @@ from typing import Any
 import orjson
 
 from findback.errors import DataError
-from findback.evalset.atomic import write_atomically
 from findback.evalset.extra import add_extra, best_grades, read_extra, side_file, write_extra
 from findback.evalset.format import ReadOptions
 from findback.evalset.mapping import RowError, question_from_row
 from findback.evalset.rows import Row, read_header, read_rows
 from findback.evalset.textfile import Faults, digest_files
 from findback.evalset.values import list_cell
+from findback.evalset.writing import write_pieces
 from findback.model.question import Question, QuestionSet
 from findback.text.delimited import delimited_lines
 
@@ -100,12 +100,10 @@ def write(questions: QuestionSet, target: Path) -> tuple[Path, ...]:
         for question in questions.questions
     ]
     if target.suffix.lower() == ".csv":
-        cells = [
-            [list_cell(cell) if isinstance(cell, list) else cell for cell in row.values()] for row in rows
-        ]
-        write_atomically(target, delimited_lines([_WRITTEN, *cells]))
+        cells = [[list_cell(cell) if isinstance(cell, list) else cell for cell in row.values()] for row in rows]
+        write_pieces(target, delimited_lines([_WRITTEN, *cells]))
     else:
-        write_atomically(target, (orjson.dumps(row) + b"\n" for row in rows))
+        write_pieces(target, (orjson.dumps(row) + b"\n" for row in rows))
     extra = side_file(target)
     write_extra(extra, questions.questions, lambda position, _: str(position + 1))
     return target, extra

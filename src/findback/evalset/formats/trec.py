@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from findback.errors import DataError
-from findback.evalset.atomic import write_atomically
 from findback.evalset.extra import Extras, add_extra, best_grades, read_extra, side_file, write_extra
 from findback.evalset.format import ReadOptions
 from findback.evalset.mapping import ID_LIMIT, QUERY_LIMIT
 from findback.evalset.qrels import GatheredJudgements
 from findback.evalset.textfile import Faults, Line, digest_files, read_lines, shown
+from findback.evalset.trec import decode_id, encode_id
+from findback.evalset.writing import write_pieces
 from findback.model.question import Question, QuestionSet
 
 name = "trec"
@@ -18,9 +19,6 @@ losses = ("no-answer", "parts", "anchors", "found_by", "gold texts", "wording", 
 
 _QRELS_CELLS = 4
 _TOPIC_LINES = 2_000
-# Characters that would end a cell or a line, and the one that escapes them.
-_UNSAFE = re.compile(r"[%\s\x00-\x1f\x7f-\x9f]")
-_ESCAPED = re.compile(r"(?:%[0-9A-F]{2})+")
 _TAG = re.compile(r"<(num|title|desc|narr)>\s*(?:(?:Number|Topic|Description|Narrative):)?", re.IGNORECASE)
 
 
@@ -52,9 +50,7 @@ def read(path: Path, options: ReadOptions) -> QuestionSet:
         if not cells:
             continue
         if len(cells) != _QRELS_CELLS:
-            faults.add(
-                qrels, line.number, f"{len(cells)} columns, and four were expected: query, 0, document, grade"
-            )
+            faults.add(qrels, line.number, f"{len(cells)} columns, and four were expected: query, 0, document, grade")
         else:
             gathered.add(line.number, decode(cells[0]), decode(cells[2]), cells[3])
     gathered.check_known(queries)
@@ -66,7 +62,7 @@ def read(path: Path, options: ReadOptions) -> QuestionSet:
     return QuestionSet(
         name=path.name,
         kind="unreleased set",
-        questions=tuple(_question(id, query, gathered, extras) for id, query in queries.items()),
+        questions=tuple(_question(identity, query, gathered, extras) for identity, query in queries.items()),
         sha256=digest_files([topics, qrels]),
         format=name,
         notes=tuple(notes),
@@ -82,8 +78,8 @@ def write(questions: QuestionSet, target: Path) -> tuple[Path, ...]:
     """
     topics, qrels = target / "topics.tsv", target / "qrels.txt"
     entries = questions.questions
-    write_atomically(topics, (f"{encode_id(q.id)}\t{_flat(q.query)}\n" for q in entries))
-    write_atomically(
+    write_pieces(topics, (f"{encode_id(q.id)}\t{_flat(q.query)}\n" for q in entries))
+    write_pieces(
         qrels,
         (
             f"{encode_id(question.id)} 0 {encode_id(doc)} {grade}\n"
@@ -96,29 +92,6 @@ def write(questions: QuestionSet, target: Path) -> tuple[Path, ...]:
     return topics, qrels, extra
 
 
-def encode_id(identity: str) -> str:
-    """Return an id without white space, reversibly.
-
-    >>> encode_id("a b%.md"), decode_id("a%20b%25.md")
-    ('a%20b%25.md', 'a b%.md')
-    """
-    return _UNSAFE.sub(
-        lambda m: "".join(f"%{byte:02X}" for byte in m[0].encode("utf-8", "surrogatepass")), identity
-    )
-
-
-def decode_id(encoded: str) -> str:
-    """Return the id that was encoded."""
-
-    def restore(match: re.Match[str]) -> str:
-        return bytes.fromhex(match[0].replace("%", "")).decode("utf-8", "surrogatepass")
-
-    try:
-        return _ESCAPED.sub(restore, encoded)
-    except UnicodeDecodeError:
-        return encoded
-
-
 def _flat(query: str) -> str:
     return " ".join(query.split())
 
@@ -128,6 +101,8 @@ def _find(folder: Path, *words: str) -> Path | None:
         lower = path.name.lower()
         return any(word in lower for word in words) and not lower.endswith((".jsonl", ".json", ".gz"))
 
+    if not folder.is_dir():
+        return None
     found = sorted(path for path in folder.iterdir() if fits(path) and path.is_file())
     return found[0] if len(found) == 1 else None
 
@@ -143,9 +118,7 @@ def _read_topics(path: Path, faults: Faults, *, ours: bool) -> dict[str, str]:
         elif topic in found:
             faults.add(path, number, f"topic {shown(topic)} stands there twice")
         elif not query.strip() or len(query) > QUERY_LIMIT:
-            faults.add(
-                path, number, "the topic's query is empty" if not query.strip() else "the query is too long"
-            )
+            faults.add(path, number, "the topic's query is empty" if not query.strip() else "the query is too long")
         else:
             found[topic] = query
     return found

@@ -144,8 +144,8 @@ def parse_metric(text: str) -> Metric:
     Raises:
         UsageError: If there is no such metric, or not with these parameters; lists what there is.
 
-    >>> str(parse_metric("MRR@10")), str(parse_metric("P( rel = 2 )@5")), str(parse_metric("nDCG(dcg='log2')@3"))
-    ('RR@10', 'P(rel=2)@5', 'nDCG@3')
+    >>> [str(parse_metric(name)) for name in ("MRR@10", "P( rel = 2 )@5", "nDCG(dcg='log2')@3")]
+    ['RR@10', 'P(rel=2)@5', 'nDCG@3']
     """
     match = _SHAPE.fullmatch(text)
     form = _BY_NAME.get(match[1]) if match else None

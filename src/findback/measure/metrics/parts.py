@@ -32,8 +32,8 @@ def _chances(placed: Placed, cutoff: int) -> tuple[Int64s, NDArray[np.float64]]:
 
 def score_part_recall(placed: Placed, metric: Metric) -> NDArray[np.float64]:
     """Return the share of parts that have a right document among the first k."""
-    reached: NDArray[np.float64] = placed.total(*_chances(placed, metric.cutoff or 0))
-    return reached / np.maximum(count_parts(placed), 1)
+    reached = placed.total(*_chances(placed, metric.cutoff or 0))
+    return np.asarray(reached / np.maximum(count_parts(placed), 1), dtype=np.float64)
 
 
 def score_complete(placed: Placed, metric: Metric) -> NDArray[np.float64]:
@@ -92,8 +92,8 @@ def _reachable_parts(placed: Placed, cutoff: int) -> Int64s:
 
 def best_part_recall(placed: Placed, metric: Metric) -> NDArray[np.float64]:
     """Return the highest share of parts possible within the cut-off."""
-    share: NDArray[np.float64] = _reachable_parts(placed, metric.cutoff or 0) / np.maximum(count_parts(placed), 1)
-    return share
+    reachable = _reachable_parts(placed, metric.cutoff or 0)
+    return np.asarray(reachable / np.maximum(count_parts(placed), 1), dtype=np.float64)
 
 
 def best_complete(placed: Placed, metric: Metric) -> NDArray[np.float64]:

@@ -1,0 +1,119 @@
+"""Bad input on the command line: a sentence, a place, a hint and a status, and nothing half-written."""
+
+from pathlib import Path
+
+import pytest
+
+from builders.portal import write_portal
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'{"query": "a", "gold": "x"}\n{"query": "b", "go\n', "asked.jsonl:2"),
+        (b"", "asked.jsonl"),
+        (b'{"query": "caf\xe9", "gold": "x"}\n', "asked.jsonl:1"),
+        (b'{"id": "a", "query": "x", "gold": "d"}\n{"id": "a", "query": "y", "gold": "d"}\n', "asked.jsonl:2"),
+        (b'{"query": "a\x00b", "gold": "x"}\n', "asked.jsonl:1"),
+        (b'{"text_of_the_thing": "x"}\n', "asked.jsonl"),
+    ],
+    ids=["truncated", "empty", "latin-1", "duplicate ids", "raw NUL", "no query column"],
+)
+def test_broken_sets_name_file_and_line(run, tmp_path: Path, content: bytes, said: str) -> None:
+    """A set that cannot be read ends with status 3 and names file and line."""
+    root = write_portal(tmp_path / "portal")
+    (root / "asked.jsonl").write_bytes(content)
+    outcome = run("evaluate", "--set", "asked.jsonl", cwd=root)
+    assert outcome.status == 3, outcome.err
+    assert said in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+def test_skip_bad_keeps_the_good_rows(run, tmp_path: Path) -> None:
+    """`--skip-bad` scores the rows that can be read and prints how many were left out."""
+    root = write_portal(tmp_path / "portal")
+    with (root / "asked.jsonl").open("ab") as file:
+        file.write(b'{"query": "half\n')
+    assert run("evaluate", "--set", "asked.jsonl", cwd=root).status == 3
+    outcome = run("evaluate", "--set", "asked.jsonl", "--skip-bad")
+    assert outcome.status == 0
+    assert "1 bad row left out" in outcome.out
+
+
+def test_terminal_codes_are_inert(run, tmp_path: Path) -> None:
+    """A query full of terminal codes, markup and direction overrides prints no control character."""
+    root = write_portal(tmp_path / "portal")
+    hostile = r'{"query": "\u001b[31m\u001b]0;owned\u0007 [red]x[/] \u202egnp.exe {{7*7}} <b>", "gold": "howto/vpn.md"}'
+    (root / "asked.jsonl").write_text(hostile + "\n")
+    outcome = run("evaluate", "--set", "asked.jsonl", "--misses", "5", cwd=root)
+    assert outcome.status == 0, outcome.err
+    assert not set(outcome.out) & {"\x1b", "\x07", "\u202e"}
+    assert run("report", "-o", "r.html").status == 0
+    html = (root / "r.html").read_text("utf-8")
+    assert "<b>" not in html
+    assert not set(html) & {"\x1b", "\x07", "\u202e"}
+
+
+def test_unknown_names_are_usage_errors(run, tmp_path: Path) -> None:
+    """A wrong option, command or retriever ends with a sentence that says what there is."""
+    root = write_portal(tmp_path / "portal")
+    option = run("evaluate", "--set", "asked.jsonl", "--dpeth", "3", cwd=root)
+    assert option.status == 2
+    assert "--dpeth" in option.err
+    command = run("evalute")
+    assert command.status == 2
+    retriever = run("evaluate", "elastic", "--set", "asked.jsonl")
+    assert retriever.status == 6
+    assert "bm25" in retriever.err
+    metric = run("evaluate", "--set", "asked.jsonl", "--metrics", "Recal@10")
+    assert metric.status == 2
+    assert "nDCG" in metric.err
+    depth = run("evaluate", "--set", "asked.jsonl", "--depth", "0")
+    assert depth.status == 2
+    assert "depth" in depth.err
+    assert "pydantic" not in depth.err
+
+
+def test_read_only_folder_is_a_storage_error(run, tmp_path: Path) -> None:
+    """Where the report cannot be written, the error names the file and nothing is left behind."""
+    root = write_portal(tmp_path / "portal")
+    run("evaluate", "--set", "asked.jsonl", cwd=root)
+    outcome = run("report", "-o", "nowhere/report.html")
+    assert outcome.status == 10
+    assert "nowhere/report.html" in outcome.err
+
+
+def test_nothing_to_report_says_what_to_run(run, tmp_path: Path) -> None:
+    """A report before any evaluation names the commands that make one."""
+    root = write_portal(tmp_path / "portal")
+    outcome = run("report", cwd=root)
+    assert outcome.status == 6
+    assert "findback evaluate" in outcome.err
+
+
+def test_init_keeps_what_is_there(run, tmp_path: Path) -> None:
+    """init never overwrites a findback.toml unless asked to, and needs documents."""
+    root = write_portal(tmp_path / "portal")
+    kept = (root / "findback.toml").read_text()
+    assert run("init", cwd=root).status == 2
+    assert (root / "findback.toml").read_text() == kept
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    outcome = run("init", cwd=empty)
+    assert outcome.status == 2
+    assert "--corpus" in outcome.err
+
+
+def test_unexpected_error_shows_no_text(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error nobody foresaw prints its kind and place, never its message, which may quote a query."""
+    root = write_portal(tmp_path / "portal")
+    canary = "canary" + "4711"
+
+    def fail(*_: object, **__: object) -> None:
+        raise ValueError(canary)
+
+    monkeypatch.setattr("findback.steps.evaluate.score_run", fail)
+    outcome = run("evaluate", "--set", "asked.jsonl", cwd=root)
+    assert outcome.status == 70
+    assert "ValueError" in outcome.err
+    assert canary not in outcome.out + outcome.err

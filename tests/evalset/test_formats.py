@@ -1,0 +1,453 @@
+"""Sets in other formats: what they hold comes in, goes out, and comes back."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from builders.sets import case, question_set
+from findback.errors import DataError, MissingError, UsageError
+from findback.evalset.format import ReadOptions, SetFormat, WritableFormat
+from findback.evalset.formats import beir, mapped, quepid, ragas, trec
+from findback.evalset.open import open_set
+from findback.model.case import Context, Judgement
+from findback.model.question import Question, QuestionSet
+from findback.privacy.core import CoreRedactor
+
+TARGETS = [
+    (beir, "beir"),
+    (trec, "trec"),
+    (quepid, "ratings.csv"),
+    (ragas, "ragas.jsonl"),
+    (ragas, "ragas.csv"),
+    (mapped, "set.jsonl"),
+    (mapped, "set.csv"),
+    (mapped, "set.tsv"),
+    (mapped, "set.parquet"),
+]
+
+
+def judged(doc: str, grade: int = 1, **more: Any) -> Judgement:
+    """Return a judgement."""
+    return Judgement(doc=doc, grade=grade, found_by=more.pop("found_by", "reviewer"), **more)
+
+
+RICH = question_set(
+    Question(
+        id="q 1\t%20",
+        query='=why does\nthe "job" hammer, the api',
+        language="en",
+        wording="symptom-first",
+        judged=(
+            judged("a b%.md", 2, anchor="It backs off,\nthen stops.", found_by="resolver"),
+            judged("c.md", 1, part=2),
+            judged("a b%.md", 1, part=2),
+            judged("über/文書.md", 0),
+        ),
+        stratum="failure",
+        origin="mined",
+        cluster="k1",
+        tags=("x", "y"),
+        context=Context(locale="en-GB", filters={"product": "a"}, turns=("hello",)),
+        gold_texts=("It backs off.",),
+    ),
+    Question(id="q2", query="-h prints nothing", judged=(), no_answer_reason="nobody wrote it"),
+    Question(id="q3", query="  @home and 'quoted'", judged=None),
+    Question(id="q4", query="'=guarded", judged=(judged("=d.md", 3),), unresolved=("gone.md",)),
+    Question(id="q5", query="was ist das\u00a0Ding?", judged=(judged("e.md", 0),), no_answer_reason="out of scope"),
+)
+
+
+@pytest.mark.parametrize(("form", "target"), TARGETS, ids=lambda value: getattr(value, "name", value))
+def test_round_trip_loses_nothing(tmp_path: Path, form: WritableFormat, target: str) -> None:
+    """Everything a question holds comes back, by the format's own file and the side file beside it."""
+    written = form.write(RICH, tmp_path / target)
+    assert all(path.is_file() for path in written)
+    assert written[-1].name.endswith(".findback-extra.jsonl")
+    back = form.read(tmp_path / target, ReadOptions())
+    assert back.questions == RICH.questions
+    assert form.losses
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"), min_size=1, max_size=20).filter(
+    lambda text: bool(text.strip())
+)
+JUDGEMENTS = st.builds(Judgement, doc=TEXTS, grade=st.integers(0, 3), part=st.just(1), found_by=st.just("import"))
+
+
+@st.composite
+def sets(draw: st.DrawFn) -> QuestionSet:
+    """Return sets with any ids, queries and documents."""
+    queries = draw(st.lists(TEXTS, min_size=1, max_size=4, unique=True))
+    ids = draw(st.lists(TEXTS, min_size=len(queries), max_size=len(queries), unique=True))
+    questions = []
+    for id_, query in zip(ids, queries, strict=True):
+        rows = draw(st.none() | st.lists(JUDGEMENTS, max_size=3, unique_by=lambda judgement: judgement.doc))
+        reason = "nothing there" if rows is not None and not any(row.grade for row in rows) else None
+        questions.append(
+            Question(id=id_, query=query, judged=None if rows is None else tuple(rows), no_answer_reason=reason)
+        )
+    return question_set(*questions)
+
+
+@pytest.mark.parametrize(("form", "target"), TARGETS, ids=lambda value: getattr(value, "name", value))
+@settings(max_examples=60, deadline=None)
+@given(questions=sets())
+def test_any_text_survives(
+    tmp_path_factory: pytest.TempPathFactory, form: WritableFormat, target: str, questions: QuestionSet
+) -> None:
+    """Ids and queries with blanks, line ends, quotes, formulas and percent signs come back as they were."""
+    folder = tmp_path_factory.mktemp("set")
+    form.write(questions, folder / target)
+    assert form.read(folder / target, ReadOptions()).questions == questions.questions
+
+
+@pytest.mark.parametrize(("form", "target"), TARGETS, ids=lambda value: getattr(value, "name", value))
+def test_written_sets_are_recognised(
+    tmp_path: Path, formats: dict[str, SetFormat], form: WritableFormat, target: str
+) -> None:
+    """What a format wrote is taken for that format, and the notes say why."""
+    form.write(RICH, tmp_path / target)
+    opened = open_set(tmp_path / target, formats=formats)
+    assert opened.format == form.name
+    assert opened.notes[0].startswith(f"read as {form.name}: ")
+    assert len(opened.sha256 or "") == 64
+
+
+def test_edits_of_the_exported_file_win(tmp_path: Path) -> None:
+    """A grade changed by hand in the exported CSV is the grade, and the side file's anchor stays."""
+    question = Question(id="q1", query="why", judged=(judged("a.md", 1, anchor="It stops."),), wording="vague")
+    path = tmp_path / "ratings.csv"
+    quepid.write(question_set(question), path)
+    path.write_text(path.read_text("utf-8").replace("a.md,1", "a.md,3"), "utf-8")
+    back = quepid.read(path, ReadOptions()).questions[0]
+    assert back.wording == "vague"
+    assert back.judged == (judged("a.md", 3, anchor="It stops."),)
+
+
+def write_lines(path: Path, *rows: dict[str, Any]) -> Path:
+    """Write rows as JSON Lines."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+def beir_folder(folder: Path, qrels: str) -> Path:
+    """Return a BEIR folder with two queries."""
+    write_lines(folder / "queries.jsonl", {"_id": "q1", "text": "why"}, {"_id": "q2", "text": "how"})
+    (folder / "qrels").mkdir()
+    (folder / "qrels" / "test.tsv").write_text(qrels, "utf-8")
+    return folder
+
+
+def test_beir_keeps_queries_without_judgements(tmp_path: Path) -> None:
+    """A query without a row in the qrels is unlabelled, not dropped; a header is not needed."""
+    folder = beir_folder(tmp_path / "b", "q1\ta b.md\t1\n")
+    questions = beir.read(folder, ReadOptions()).questions
+    assert [(q.id, q.answer) for q in questions] == [("q1", "one"), ("q2", None)]
+    assert questions[0].gold[0].doc == "a b.md"
+
+
+def test_beir_faults_come_together(tmp_path: Path) -> None:
+    """Fractional, huge and missing scores, unknown queries and short rows are all named with their lines."""
+    scores = ["q1\ta\t0.5", "q1\tb\t1e9", "q9\ta\t1", "q1\tc", "q2\td\tnan", "q2\te\t7", "q1\tf\t1", "q1\tf\t2"]
+    rows = "\n".join(["query-id\tcorpus-id\tscore", *scores, ""])
+    folder = beir_folder(tmp_path / "b", rows)
+    with pytest.raises(DataError) as error:
+        beir.read(folder, ReadOptions())
+    assert sorted(fault.line or 0 for fault in error.value.faults) == [2, 3, 4, 5, 6, 7, 9]
+    kept = beir.read(folder, ReadOptions(skip_bad=True))
+    assert kept.skipped == 7
+    assert any(note.startswith("7 bad rows left out") for note in kept.notes)
+
+
+def test_other_scales_are_mapped(tmp_path: Path) -> None:
+    """Grades of another scale are refused until they are said to mean grades from 0 to 3."""
+    folder = beir_folder(tmp_path / "b", "q1\ta\t10\nq2\tb\t0.5\n")
+    with pytest.raises(DataError, match="above 3"):
+        beir.read(folder, ReadOptions())
+    with pytest.raises(UsageError, match="cannot mean 9"):
+        ReadOptions(grades={"10": 9})
+    options = ReadOptions(grades={"10": 3, "0.5": 1})
+    assert [q.gold[0].grade for q in beir.read(folder, options).questions] == [3, 1]
+
+
+def test_classic_topics_are_read(tmp_path: Path) -> None:
+    """Tagged topics give their number and title; negative grades are 0."""
+    folder = tmp_path / "t"
+    folder.mkdir()
+    (folder / "topics.301-302").write_text(
+        "<top>\n<num> Number: 301\n<title> International\n Crime\n<desc> Description:\nx\n</top>\n"
+        "<top>\n<num> Number: 302\n<title> Polio\n<narr> Narrative:\ny\n</top>\n",
+        "utf-8",
+    )
+    (folder / "qrels.txt").write_text("301 0 CR93E-1282 1\n302 0 FT-9 -1\n", "utf-8")
+    questions = trec.read(folder, ReadOptions()).questions
+    assert [(q.id, q.query) for q in questions] == [("301", "International Crime"), ("302", "Polio")]
+    assert [q.answer for q in questions] == ["one", "no-answer"]
+
+
+def test_quepid_guard_is_undone(tmp_path: Path) -> None:
+    """The blank Quepid puts before a formula is taken away; a query without ratings is unlabelled."""
+    path = tmp_path / "case.csv"
+    path.write_text("query,docid,rating\n -h prints nothing,a.md,3.0\n-h prints nothing,b.md,0\nq,,", "utf-8")
+    questions = quepid.read(path, ReadOptions()).questions
+    assert [(q.query, q.answer) for q in questions] == [("-h prints nothing", "one"), ("q", None)]
+    assert [j.grade for j in questions[0].judged or ()] == [3, 0]
+
+
+def test_quepid_cannot_hold_one_query_twice(tmp_path: Path) -> None:
+    """Two questions with the same query are refused, since Quepid joins by text; nothing is written."""
+    pair = question_set(Question(id="a", query="why"), Question(id="b", query="why"))
+    with pytest.raises(DataError, match="same query"):
+        quepid.write(pair, tmp_path / "r.csv")
+    assert not list(tmp_path.iterdir())
+
+
+def test_ragas_gold_is_text(tmp_path: Path, formats: dict[str, SetFormat]) -> None:
+    """Ragas rows give gold as text from JSON Lines and from the Python lists of its CSV, and are generated."""
+    row = {
+        "user_input": "How long may retries take?",
+        "reference_contexts": ["Retries cap at 5 minutes", 'It\'s "final"'],
+        "reference": "5 minutes",
+        "synthesizer_name": "single_hop_specific_query_synthesizer",
+    }
+    lines = write_lines(tmp_path / "r.jsonl", row)
+    table = tmp_path / "r.csv"
+    cell = repr(row["reference_contexts"]).replace('"', '""')
+    table.write_text(
+        f'user_input,reference_contexts,reference,synthesizer_name\nHow long may retries take?,"{cell}",x,s\n', "utf-8"
+    )
+    for path in (lines, table):
+        opened = open_set(path, formats=formats)
+        assert opened.format == "ragas"
+        assert opened.questions[0].gold_texts == ("Retries cap at 5 minutes", 'It\'s "final"')
+        assert opened.questions[0].origin == "generated"
+        assert opened.questions[0].judged is None
+
+
+def test_chroma_shape_is_read(data: Path, formats: dict[str, SetFormat]) -> None:
+    """Chroma's questions give their corpus as gold and each reference as an anchor."""
+    opened = open_set(data / "chroma" / "questions.csv", formats=formats)
+    assert opened.format == "mapped"
+    assert len(opened.questions) == 472
+    first = opened.questions[0]
+    assert [j.doc for j in first.gold] == ["state_of_the_union"] * 2
+    assert (first.gold[0].anchor or "").startswith("My administration announced we’re cutting")
+
+
+def test_ubuntu_shape_is_read(data: Path, formats: dict[str, SetFormat]) -> None:
+    """Ubuntu's `gold` is an id, and its `context`, a conversation, is not taken for gold text."""
+    opened = open_set(data / "ubuntu" / "queries.jsonl", formats=formats)
+    assert len(opened.questions) == 348
+    assert len({q.gold[0].doc for q in opened.questions}) == 118
+    assert not any(q.gold_texts for q in opened.questions)
+    assert "columns not read: label, helper_key, context" in opened.notes
+
+
+def test_autorag_parquet_is_read(data: Path, formats: dict[str, SetFormat]) -> None:
+    """AutoRAG's Parquet gives ten questions with ids and gold."""
+    pytest.importorskip("pyarrow")
+    opened = open_set(data / "autorag-en" / "qa_data_sample.parquet", formats=formats)
+    assert len(opened.questions) == 10
+    assert opened.questions[0].id == "1oy5tc"
+    assert opened.questions[0].gold[0].doc == "5b957791-3c7b-4f29-a410-8d005a538855"
+
+
+def test_lists_in_lists_are_parts(tmp_path: Path) -> None:
+    """Inner lists hold alternatives, the outer one parts that are all needed."""
+    path = write_lines(tmp_path / "a.jsonl", {"query": "q", "retrieval_gt": [["a", "b"], ["c"]]})
+    question = mapped.read(path, ReadOptions()).questions[0]
+    assert [(j.doc, j.part) for j in question.gold] == [("a", 1), ("b", 1), ("c", 2)]
+    assert question.answer == "cross-doc"
+
+
+def test_objects_as_gold(tmp_path: Path) -> None:
+    """A passage object gives its document, and its text as the anchor."""
+    row = {"question": "q", "positive_ctxs": [{"title": "T", "text": "It stops here.", "passage_id": 7}]}
+    question = mapped.read(write_lines(tmp_path / "a.jsonl", row), ReadOptions()).questions[0]
+    assert question.gold == (judged("7", anchor="It stops here.", found_by="import"),)
+
+
+def test_conversation_is_not_gold(tmp_path: Path) -> None:
+    """A column named `context` that repeats the questions is not read as gold, and a note says so."""
+    rows = [{"query": f"why {n}", "context": ["hello", f"why {n}"]} for n in range(3)]
+    path = write_lines(tmp_path / "a.jsonl", *rows)
+    plain = mapped.read(path, ReadOptions())
+    assert not any(q.gold_texts for q in plain.questions)
+    assert any("repeats the question in 3 of 3 rows" in note for note in plain.notes)
+
+
+def test_columns_can_be_named(tmp_path: Path, formats: dict[str, SetFormat]) -> None:
+    """Named columns win over known ones, dotted paths reach into objects, and unknown names are refused."""
+    row = {"inputs": {"ask": "why"}, "query": "wrong", "page": "a.md", "kind": "vague"}
+    path = write_lines(tmp_path / "a.jsonl", row)
+    columns = {"query": "inputs.ask", "gold": "page", "wording": "kind"}
+    question = open_set(path, columns=columns, formats=formats).questions[0]
+    assert (question.query, question.gold[0].doc, question.wording) == ("why", "a.md", "vague")
+    with pytest.raises(UsageError, match="no column 'pages'"):
+        open_set(path, columns={"gold": "pages"}, formats=formats)
+    with pytest.raises(UsageError, match="no field is named 'golds'"):
+        open_set(path, columns={"golds": "page"}, formats=formats)
+
+
+def test_rows_of_one_id_are_one_question(tmp_path: Path) -> None:
+    """Rows with the same id and query add documents; the same document again, or another query, is a fault."""
+    path = tmp_path / "a.csv"
+    path.write_text("id;query;doc;grade\n1;why;a;2\n1;why;b;1\n2;how;a;\n", "utf-8")
+    questions = mapped.read(path, ReadOptions()).questions
+    assert [(q.id, [j.doc for j in q.gold]) for q in questions] == [("1", ["a", "b"]), ("2", [])]
+    assert questions[1].judged is None
+    path.write_text("id;query;doc\n1;why;a\n1;why;a\n1;how;b\n", "utf-8")
+    with pytest.raises(DataError) as error:
+        mapped.read(path, ReadOptions())
+    assert [fault.line for fault in error.value.faults] == [3, 4]
+
+
+def test_no_answer_is_said_not_guessed(tmp_path: Path) -> None:
+    """An empty gold cell is unlabelled; only a column that says so makes a question without an answer."""
+    rows = [
+        {"query": "a", "gold": [], "is_impossible": False},
+        {"query": "b", "gold": [], "is_impossible": True},
+        {"query": "c", "gold": [], "type": "no-answer"},
+    ]
+    questions = mapped.read(write_lines(tmp_path / "a.jsonl", *rows[:2]), ReadOptions()).questions
+    assert [q.answer for q in questions] == [None, "no-answer"]
+    question = mapped.read(write_lines(tmp_path / "b.jsonl", rows[2]), ReadOptions()).questions[0]
+    assert (question.answer, question.wording) == ("no-answer", None)
+
+
+def test_own_cases_open_as_questions(tmp_path: Path, formats: dict[str, SetFormat]) -> None:
+    """Cases open as questions; a folder whose manifest agrees is a release, one that disagrees is refused."""
+    from findback.evalset.cases import write_cases
+    from findback.evalset.textfile import digest_files
+
+    folder = tmp_path / "3"
+    retired = case(2, status="retired", retired_because="duplicate")
+    write_cases(folder / "cases.jsonl", [case(1), retired])
+    opened = open_set(folder / "cases.jsonl", formats=formats, kind="sample")
+    assert (opened.kind, len(opened.questions), opened.questions[0].id) == ("sample", 1, case(1).id)
+    digest = digest_files([folder / "cases.jsonl"])
+    manifest = folder / "manifest.json"
+    manifest.write_text(json.dumps({"number": 3, "digests": {"cases.jsonl": digest}}), "utf-8")
+    assert open_set(folder, formats=formats, kind="sample").heading == "release 3"
+    manifest.write_text(json.dumps({"number": 3, "digests": {"cases.jsonl": "0" * 64}}), "utf-8")
+    with pytest.raises(DataError, match="not release 3"):
+        open_set(folder, formats=formats)
+
+
+def test_everything_is_redacted_on_opening(tmp_path: Path, formats: dict[str, SetFormat]) -> None:
+    """Queries, gold texts, anchors, ids that are queries, and notes pass the redactor; counts say what it did."""
+    mail = "bo@example.org"
+    row = {
+        "id": f"I am {mail}",
+        "query": f"I am {mail}",
+        "gold": "a.md",
+        "references": [f"write to {mail}"],
+        "tags": [mail],
+        "wording": "plain",
+        mail: 1,
+    }
+    path = write_lines(tmp_path / "a.jsonl", row)
+    opened = open_set(path, formats=formats, redactor=CoreRedactor())
+    assert mail not in opened.model_dump_json()
+    assert opened.questions[0].query == "I am ⟦EMAIL_1⟧"
+    assert opened.questions[0].id == "row-1"
+    assert opened.redactions == {"EMAIL": 5}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.jsonl", b"", "is empty"),
+        ("a.csv", b"", "is empty"),
+        ("a.csv", b"\n\n", "is empty"),
+        ("a.csv", b"query,gold\n", "holds no rows"),
+        ("a.csv", b"\xff\xfeq\x00", "UTF-16"),
+        ("a.csv", b"query,gold\ncaf\xe9,a\n", ":2: byte 0xe9"),
+        ("a.csv", b"query,gold\nwhy,a,b\n", ":2: 3 cells under 2 column names"),
+        ("a.csv", b'query,gold\n"why,a\nhow,b\n', ":2: a quotation mark opens a cell here"),
+        ("a.csv", b"query,query\nwhy,a\n", "names a column twice: query"),
+        ("a.csv", b"query,gold\nwh\x00y,a\n", ":2: NUL byte"),
+        ("a.csv", b"query,gold\n,a\n", "`query` is empty"),
+        ("a.csv", b"colour,size\nred,1\n", "no column that looks like a query"),
+        ("a.csv", b"query,gold,grade\nwhy,a,NaN\n", "grade must be a whole number"),
+        ("a.csv", b"query,gold,grade\nwhy,a,1e308\n", "grade must be a whole number"),
+        ("a.csv", b"query,gold,grade\nwhy,a,99999999999\n", "grade is above 3"),
+        ("a.csv", b"query,gold\nwhy,\"['a', 'b\"\n", "a"),
+        ("a.csv", b"query,gold\nwhy,\"['a', 'b]\"\n", "looks like a list, but cannot be read"),
+        ("a.csv", b"query\n" + b"x" * 1_000_000 + b"\n", ":2: `query` has more than 100,000 characters"),
+        ("a.jsonl", b'{"query": "a", "gold": "b"}\n{"query": "a', ":2: no valid JSON"),
+        ("a.jsonl", b'{"query": "a"}\n{"query": NaN}\n', ":2: no valid JSON"),
+        ("a.jsonl", b'{"query": "a"}\n[1]\n', ":2: must be a JSON object"),
+        ("a.jsonl", b'{"query": {"x": 1}}\n', "`query` must be text"),
+        ("a.jsonl", b'{"query": "a\\u0000b"}\n', "NUL"),
+        ("a.jsonl", b'{"query": "a", "gold": {"x": 1}}\n', "without a document and without a text"),
+        ("a.json", b'[{"query": "a"}, 3]', "row 2: must be a JSON object"),
+        ("a.json", b'[{"query": "a"}', "no valid JSON"),
+        ("a.parquet", b"PAR1 not really", "no Parquet file"),
+        ("a.bin", bytes(range(256)) * 20, "a.bin"),
+    ],
+)
+def test_bad_input_is_said(
+    tmp_path: Path, formats: dict[str, SetFormat], name: str, content: bytes, message: str
+) -> None:
+    """Whatever is wrong with a file, the error names the file, the line where there is one, and what is wrong."""
+    path = tmp_path / name
+    path.write_bytes(content)
+    if message == "a":
+        assert open_set(path, formats=formats).questions[0].gold[0].doc == "['a', 'b"
+        return
+    with pytest.raises(DataError) as error:
+        open_set(path, formats=formats)
+    assert message in str(error.value)
+    assert name in str(error.value)
+
+
+def test_good_rows_are_kept_on_wish(tmp_path: Path, formats: dict[str, SetFormat]) -> None:
+    """With skip-bad the good rows stay, a broken line in a quoted cell takes only its row, the count is said."""
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'query,gold\nwhy,a\nbad\n"two\nli\xe9nes",b\nhow,c\n')
+    opened = open_set(path, formats=formats, skip_bad=True)
+    assert [q.query for q in opened.questions] == ["why", "how"]
+    assert opened.skipped == 2
+    assert any(note.startswith("2 bad rows left out") for note in opened.notes)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_dialects_are_read(tmp_path: Path, delimiter: str, start: bytes, end: bytes) -> None:
+    """Four delimiters, a byte order mark and CRLF read alike."""
+    rows = [("Question", "Doc ID"), ('"why, or; | what"', "a b"), ("'=x", "c")]
+    path = tmp_path / "a.csv"
+    path.write_bytes(start + end.join(delimiter.join(row).encode() for row in rows) + end)
+    questions = mapped.read(path, ReadOptions()).questions
+    assert [(q.query, q.gold[0].doc) for q in questions] == [("why, or; | what", "a b"), ("=x", "c")]
+
+
+def test_formats_are_chosen_or_refused(tmp_path: Path, formats: dict[str, SetFormat]) -> None:
+    """An unknown format's name, a folder of nothing, a missing path and a loop of links are told apart."""
+    with pytest.raises(MissingError, match="no set format named 'beer'"):
+        open_set(tmp_path, as_="beer", formats=formats)
+    with pytest.raises(DataError, match="no questions in a format that is known"):
+        open_set(tmp_path, formats=formats)
+    with pytest.raises(MissingError, match="is not there"):
+        open_set(tmp_path / "none.csv", formats=formats)
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    with pytest.raises(DataError, match="loop"):
+        open_set(loop, formats=formats)
+
+
+@pytest.mark.parametrize("name", ["beir", "findback", "mapped", "quepid", "ragas", "trec"])
+def test_other_formats_by_force(tmp_path: Path, formats: dict[str, SetFormat], name: str) -> None:
+    """A file forced into a format it is not is an error of ours, never a crash."""
+    path = tmp_path / "x.txt"
+    path.write_text("just a sentence\nand another, one\n", "utf-8")
+    for target in (path, tmp_path):
+        with pytest.raises((DataError, MissingError)):
+            open_set(target, as_=name, formats=formats)
