@@ -10,12 +10,14 @@ import argparse
 import json
 import random
 import re
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from itertools import accumulate
+from collections.abc import Iterator
+from itertools import accumulate, islice
 from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src/findback"
@@ -47,18 +49,26 @@ def main() -> None:
 def print_table(file: Path, rounds: int) -> None:
     """Time every side in turn and print medians, and ratios to the article."""
     seconds: dict[str, list[float]] = {side: [] for side in SIDES}
+    worked: dict[str, list[float]] = {side: [] for side in SIDES}
     for _ in range(rounds):
         for side in SIDES:
-            started = time.perf_counter()
+            started, before = time.perf_counter(), children_cpu()
             command = [sys.executable, __file__, "--side", side, "--file", str(file)]
             checksum = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
             seconds[side].append(time.perf_counter() - started)
-            print(f"  {side}: {seconds[side][-1]:.2f} s, {checksum}", file=sys.stderr)
+            worked[side].append(children_cpu() - before)
+            print(f"  {side}: {seconds[side][-1]:.2f} s, {worked[side][-1]:.2f} s CPU, {checksum}", file=sys.stderr)
     reference = statistics.median(seconds["article"])
-    print("| side | median s | article's time over it |\n|---|---|---|")
+    print("| side | median s | article's time over it | CPU s |\n|---|---|---|---|")
     for side in SIDES:
         taken = statistics.median(seconds[side])
-        print(f"| {NAMES[side]} | {taken:.2f} | {reference / taken:.1f} |")
+        print(f"| {NAMES[side]} | {taken:.2f} | {reference / taken:.1f} | {statistics.median(worked[side]):.2f} |")
+
+
+def children_cpu() -> float:
+    """Return the CPU seconds of all processes that have ended, their own children included."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def write_pairs(file: Path, pairs: int) -> None:
@@ -100,34 +110,36 @@ def run_article(file: Path) -> str:
     return f"{statistics.fmean(overlaps):.6f} {statistics.fmean(leaks):.6f}"
 
 
-def read_pairs(file: Path) -> tuple[list[str], list[str]]:
-    """Return queries and gold texts."""
+def read_pairs(file: Path, count: int | None = None) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield queries and gold texts, `count` at a time, or all at once."""
     import orjson  # noqa: PLC0415 -- only this side pays for it
 
-    rows = [orjson.loads(line) for line in file.read_bytes().splitlines()]
-    return [row["query"] for row in rows], [row["gold_chunk"] for row in rows]
+    with file.open("rb") as lines:
+        while rows := [orjson.loads(line) for line in islice(lines, count)]:
+            yield [row["query"] for row in rows], [row["gold_chunk"] for row in rows]
 
 
 def run_findback_article(file: Path) -> str:
     """Compute the same two figures with findback."""
-    from findback.measure.article import as_printed_by_article, measure_article_figures  # noqa: PLC0415 -- only this side pays for it
+    from findback.measure.article import as_printed_by_article, measure_article_figures  # noqa: PLC0415 -- only here
 
-    figures = measure_article_figures(*read_pairs(file))
-    overlap = as_printed_by_article(figure.overlap for figure in figures)
-    leak = as_printed_by_article(figure.leak for figure in figures)
+    overlap, leak = [], []
+    for queries, golds in read_pairs(file, 500):
+        figures = measure_article_figures(queries, golds)
+        overlap += as_printed_by_article(figure.overlap for figure in figures)
+        leak += as_printed_by_article(figure.leak for figure in figures)
     return f"{statistics.fmean(overlap):.6f} {statistics.fmean(leak):.6f}"
 
 
 def run_findback_audit(file: Path) -> str:
     """Measure the whole set: windows, stems, document frequencies, chance floors, both articles' figures."""
-    from findback.measure.ruler import code_pool  # noqa: PLC0415 -- only this side pays for it
-    from findback.measure.yardstick import Wording, choose_window, measure_set  # noqa: PLC0415 -- only this side pays for it
+    from findback.measure.halves import Corpus, measure_large_set  # noqa: PLC0415 -- only this side pays for it
+    from findback.measure.yardstick import Wording, choose_window  # noqa: PLC0415 -- only this side pays for it
 
-    queries, golds = read_pairs(file)
-    pool = code_pool(golds)
+    ((queries, golds),) = read_pairs(file)
     window = choose_window([len(gold) for gold in golds]).window or 1
     wordings = [Wording(query, gold, at) for at, (query, gold) in enumerate(zip(queries, golds, strict=True))]
-    rows = measure_set(wordings, pool, window=window, seed=0).rows
+    rows = measure_large_set(wordings, Corpus(golds), window=window, seed=0, processes=2).rows
     values = [row.overlap.value for row in rows if row.overlap.value is not None]
     return f"{statistics.fmean(values):.6f} on {len(values)}, window {window}"
 

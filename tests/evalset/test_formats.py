@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders.sets import case, question_set
-from findback.errors import DataError, MissingError, UsageError
+from findback.errors import DataError, FindbackError, MissingError, UsageError
 from findback.evalset.format import ReadOptions, SetFormat, WritableFormat
 from findback.evalset.formats import beir, mapped, quepid, ragas, trec
 from findback.evalset.open import open_set
@@ -72,7 +72,7 @@ def test_round_trip_loses_nothing(tmp_path: Path, form: WritableFormat, target: 
     assert form.losses
 
 
-TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"), min_size=1, max_size=20).filter(
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=20).filter(
     lambda text: bool(text.strip())
 )
 JUDGEMENTS = st.builds(Judgement, doc=TEXTS, grade=st.integers(0, 3), part=st.just(1), found_by=st.just("import"))
@@ -207,6 +207,16 @@ def test_quepid_cannot_hold_one_query_twice(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_quepid_book_takes_the_median(tmp_path: Path, formats: dict[str, SetFormat]) -> None:
+    """A book has a column a judge: the lower median of their ratings counts, and unrated rows are unlabelled."""
+    path = tmp_path / "book.csv"
+    path.write_text("query,docid,Ada Ek,Anonymous,Bo Ek\nwhy,a.md,3,0,2\nwhy,b.md,0,1,\nhow,c.md,,,\n", "utf-8")
+    opened = open_set(path, formats=formats)
+    assert opened.format == "quepid"
+    assert [[(j.doc, j.grade) for j in q.judged or ()] for q in opened.questions] == [[("a.md", 2), ("b.md", 0)], []]
+    assert opened.questions[1].judged is None
+
+
 def test_ragas_gold_is_text(tmp_path: Path, formats: dict[str, SetFormat]) -> None:
     """Ragas rows give gold as text from JSON Lines and from the Python lists of its CSV, and are generated."""
     row = {
@@ -279,6 +289,22 @@ def test_conversation_is_not_gold(tmp_path: Path) -> None:
     plain = mapped.read(path, ReadOptions())
     assert not any(q.gold_texts for q in plain.questions)
     assert any("repeats the question in 3 of 3 rows" in note for note in plain.notes)
+
+
+def test_late_columns_are_seen(tmp_path: Path) -> None:
+    """A key that only the last of many rows has is read all the same."""
+    rows = [{"query": f"why {n}"} for n in range(300)]
+    path = write_lines(tmp_path / "a.jsonl", *rows, {"query": "how", "gold": "a.md"})
+    assert mapped.read(path, ReadOptions()).questions[-1].gold[0].doc == "a.md"
+
+
+def test_paths_lead_into_json_text(tmp_path: Path, formats: dict[str, SetFormat]) -> None:
+    """A dotted path also reads objects that a CSV keeps as JSON text."""
+    path = tmp_path / "a.csv"
+    path.write_text('input,expected\n"{""ask"": ""why""}","{""docs"": [""a.md"", ""b.md""]}"\n', "utf-8")
+    columns = {"query": "input.ask", "gold": "expected.docs"}
+    question = open_set(path, columns=columns, formats=formats).questions[0]
+    assert (question.query, [j.doc for j in question.gold]) == ("why", ["a.md", "b.md"])
 
 
 def test_columns_can_be_named(tmp_path: Path, formats: dict[str, SetFormat]) -> None:
@@ -451,3 +477,53 @@ def test_other_formats_by_force(tmp_path: Path, formats: dict[str, SetFormat], n
     for target in (path, tmp_path):
         with pytest.raises((DataError, MissingError)):
             open_set(target, as_=name, formats=formats)
+
+
+HOSTILE = {
+    "empty": b"",
+    "blank": b"\n\n\n",
+    "binary": bytes(range(256)) * 8,
+    "nul": b'{"_id": "q\0", "text": "a"}\nq1\t0\ta\0\t1\n',
+    "utf16": "query,docid,rating\n".encode("utf-16"),
+    "latin": b"query,docid,rating\ncaf\xe9,a,1\n",
+    "long": b"x" * 1_000_000,
+    "long-json": b'{"_id": "q1", "query": "' + b"x" * 1_000_000 + b'"}\n',
+    "nested": b"[" * 100_000,
+    "nested-cell": b'user_input,reference_contexts\nwhy,"' + b"[" * 50_000 + b"]" * 50_000 + b'"\n',
+    "truncated": b'{"_id": "q1", "text": "wh',
+    "list": b"[1, 2, 3]",
+    "scalar": b"42",
+    "open-quote": b'query,docid,rating\n"why,a,1\n' * 50,
+    "huge-grade": b"q1 0 a 99999999999999999999\nq1\ta\t1e999\nwhy,a,inf\n",
+    "ids": b'{"_id": "a b\\n\\tc", "text": "why"}\n{"_id": "a b\\n\\tc", "text": "why"}\n',
+    "surrogate": b'{"_id": "q1", "text": "\\ud800"}\n',
+    "terminal": b"query,docid,rating\n\x1b[31mred,\x1b]0;x\x07,1\n",
+}
+
+
+@pytest.mark.parametrize(("form", "target"), TARGETS, ids=lambda value: getattr(value, "name", value))
+@pytest.mark.parametrize("content", HOSTILE)
+def test_hostile_files_never_crash(
+    tmp_path: Path, formats: dict[str, SetFormat], form: WritableFormat, target: str, content: str
+) -> None:
+    """Each file of each format, replaced by each kind of rubbish, is read or refused by an error that names it."""
+    for position in range(len(form.write(RICH, tmp_path / "0" / target))):
+        place = tmp_path / str(position) / target
+        file = form.write(RICH, place)[position]
+        file.write_bytes(HOSTILE[content])
+        for skip_bad in (False, True):
+            outcome = attempt(place, form.name, formats, skip_bad=skip_bad)
+            if isinstance(outcome, FindbackError):
+                assert outcome.exit_status == 3, outcome
+                assert file.name in str(outcome) or place.name in str(outcome)
+                assert "\x1b" not in str(outcome)
+            else:
+                assert outcome.questions
+
+
+def attempt(place: Path, name: str, formats: dict[str, SetFormat], *, skip_bad: bool) -> QuestionSet | FindbackError:
+    """Return the set, or the error of ours it was refused with."""
+    try:
+        return open_set(place, as_=name, formats=formats, skip_bad=skip_bad)
+    except FindbackError as error:
+        return error

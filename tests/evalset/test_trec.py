@@ -81,7 +81,7 @@ def test_gzipped_runs_are_read(tmp_path: Path) -> None:
 def test_a_cut_off_gzip_file_is_a_fault(tmp_path: Path) -> None:
     """Half an archive is not half a run."""
     path = write(tmp_path, gzip.compress(PLAIN.encode())[:-12])
-    with pytest.raises(DataError, match="gzip data end too early"):
+    with pytest.raises(DataError, match="ends too early or is damaged"):
         read_run(path)
 
 
@@ -125,7 +125,7 @@ def test_the_fast_and_the_slow_reader_agree(
 
 def test_plain_numbers_are_exact_and_others_are_left(tmp_path: Path) -> None:
     """Each number is the double `float` gives; what is not plain is named."""
-    texts = ["0", "-0", "1.", ".5", "-12.0625", "123456789.123456", "9007199254740991", "0.000000000000001",
+    texts = ["0", "-0", "1.", ".5", "-12.0625", "123456789.123456", "9007199254740991", "0.00000000000001",
              "00012.50", "12345678", "1234567.8", "123456789"]  # fmt: skip
     odd = ["1e5", "nan", "+1", "1.2.3", "--1", "-", ".", "12a", "9007199254740993", "0.1234567890123456789"]
     block = split_block("".join(f"{text}\n" for text in texts + odd).encode(), 1)

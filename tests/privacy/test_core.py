@@ -143,32 +143,51 @@ def test_too_long_is_refused() -> None:
         REDACTOR.redact("a" * (TEXT_LIMIT + 1))
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["a" * 32_000, "@" * 32_000, "a@" * 16_000, "a." * 16_000, "1 " * 16_000, "1" * 32_000, "eyJ" * 10_000,
-     "sk-" * 10_000, "://" * 10_000, "password:" * 4_000, ":" * 32_000, "a at b dot " * 3_000, "(" * 32_000]
-    + ["AB12 " * 6_000, "-----BEGIN PRIVATE KEY" * 1_000, "x=1&" * 8_000, "<@U" * 10_000, "1." * 16_000]
-    + ["+1" * 16_000, "call 1 " * 4_500, "a-" * 16_000, "password is " * 2_600, "a@b." * 8_000],
-    ids=lambda text: repr(text[:12]),
-)
-def test_hostile_text_is_fast(text: str) -> None:
+HOSTILE = {
+    "a": 32_000,
+    "@": 32_000,
+    "a@": 16_000,
+    "a.": 16_000,
+    "1 ": 16_000,
+    "1": 32_000,
+    "eyJ": 10_000,
+    "sk-": 10_000,
+    "://": 10_000,
+    "password:": 4_000,
+    ":": 32_000,
+    "a at b dot ": 3_000,
+    "(": 32_000,
+    "AB12 ": 6_000,
+    "-----BEGIN PRIVATE KEY": 1_000,
+    "x=1&": 8_000,
+    "<@U": 10_000,
+    "1.": 16_000,
+    "+1": 16_000,
+    "call 1 ": 4_500,
+    "a-": 16_000,
+    "password is ": 2_600,
+    "a@b.": 8_000,
+    "⟦": 32_000,
+    "(at)": 8_000,
+    "bo@example.org ": 2_000,
+    "call 415-555-0132 ": 1_800,
+}
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_hostile_text_is_fast(piece: str) -> None:
     """Thirty thousand characters made to hurt take under two seconds."""
     start = time.process_time()
-    REDACTOR.redact(text)
+    REDACTOR.redact(piece * HOSTILE[piece])
     assert time.process_time() - start < 2
 
 
 PIECES = st.sampled_from(
-    ["bo@example.org", "10.42.7.19", "password: hunter2", "⟦", "⟧", "⟦EMAIL_1⟧", "call 415-555-0132", "a", " "]
-    + ["4111 1111 1111 1111", "\n", "é", "👍", "at", "dot", "@", ".", ":", "//", "=", "0", "-", "db01.acme.internal"]
-    + [
-        "GB29NWBK60161331926819",
-        "AKIA" + "A1B2C3D4E5F6G7H8",
-        "://u:p4ss@",
-        "2024-11-30",
-        "\u00a0",
-        "x" * 20,
-        "<@U012ABC>",
+    [
+        *("bo@example.org", "10.42.7.19", "password: hunter2", "⟦", "⟧", "⟦EMAIL_1⟧", "call 415-555-0132", "a", " "),
+        *("4111 1111 1111 1111", "\n", "é", "👍", "at", "dot", "@", ".", ":", "//", "=", "0", "-", "x" * 20),
+        *("GB29NWBK60161331926819", "AKIA" + "A1B2C3D4E5F6G7H8", "://u:p4ss@", "2024-11-30", "\u00a0", "<@U012ABC>"),
+        *("db01.acme.internal", "ext 4", "+49 30 901820", "-----BEGIN " + "PRIVATE KEY-----", "&token=", "card "),
     ]
 )
 

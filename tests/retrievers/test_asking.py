@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+from findback.errors import UsageError
 from findback.model.hits import Answer, Hit
 from findback.model.protocols import Query
 from findback.model.run import FAILED
@@ -182,3 +183,11 @@ def test_a_query_that_is_no_valid_text_is_an_error_of_its_own():
     assert asked.run.ended is not None
     assert asked.run.ended.tolist() == [FAILED, 0]
     assert "parcel" not in asked.errors[0].first
+
+
+def test_two_questions_with_one_id_are_refused_before_anything_is_asked():
+    """Found at the start, not after an hour of searching."""
+    retriever = MemoryRetriever({})
+    with pytest.raises(UsageError, match="same id"):
+        asyncio.run(ask_all(retriever, [("q", Query("a")), ("q", Query("b"))], depth=1))
+    assert retriever.asked == []

@@ -185,3 +185,9 @@ def test_two_loops_one_after_the_other(tmp_path):
     for name in ("a", "b"):
         run = run_closing(retriever, lambda name=name: ask_all(retriever, [("1", Query(name))], depth=1)).run
         assert documents(run, 0) == [name]
+
+
+def test_the_program_can_tell_that_this_is_an_evaluation(tmp_path):
+    """A variable marks the traffic, so that logs can leave it out."""
+    body = "    print(json.dumps({'hits': [os.environ['X_FINDBACK']]}), flush=True)\n"
+    assert search(make(tmp_path, body), "x").hits == (Hit("evaluation"),)

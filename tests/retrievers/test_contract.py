@@ -11,7 +11,8 @@ from findback.net import HttpClient
 from findback.retrievers.command import CommandRetriever
 from findback.retrievers.file import FileRetriever
 from findback.retrievers.fuse import FuseRetriever, FuseSettings
-from findback.retrievers.http import HttpRetriever, HttpRetrieverSettings
+from findback.retrievers.http import HttpRetriever
+from findback.retrievers.http_settings import HttpRetrieverSettings
 from findback.retrievers.memory import MemoryRetriever
 from findback.retrievers.python import PythonRetriever
 from findback.retrievers.surroundings import Surroundings

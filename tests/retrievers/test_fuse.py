@@ -7,6 +7,7 @@ import pytest
 from findback.errors import EngineError, SettingsError
 from findback.model.hits import Hit
 from findback.model.settings import RetrieverSettings
+from findback.model.trusted import Trusted
 from findback.retrievers.build import build_retriever, list_trusted
 from findback.retrievers.fuse import FuseRetriever, FuseSettings
 from findback.retrievers.memory import MemoryRetriever
@@ -140,3 +141,14 @@ def test_everything_to_agree_to_is_listed_once():
         ("host", "search.example.org"),
         ("variable", "KEY"),
     ]
+
+
+def test_a_plug_in_is_named_and_not_loaded(monkeypatch):
+    """Asking for trust must not run what it asks about."""
+    from importlib.metadata import EntryPoint
+
+    from findback import registry
+
+    point = EntryPoint("theirs", "no_such_package.engine:Engine", "findback.retrievers")
+    monkeypatch.setattr(registry, "_found", lambda group: {"theirs": point})
+    assert list_trusted({"x": RetrieverSettings(kind="theirs")}) == (Trusted("plug-in", "theirs"),)

@@ -16,7 +16,8 @@ from findback.model.settings import HttpSettings, RetrieverSettings
 from findback.model.trusted import Trusted
 from findback.retrievers.asking import ask_all
 from findback.retrievers.context import UnhonouredError
-from findback.retrievers.http import HttpRetriever, egress_of, read_retry_after
+from findback.retrievers.http import HttpRetriever, read_retry_after
+from findback.retrievers.http_settings import egress_of
 from findback.retrievers.surroundings import Surroundings
 from retrievers.builders import Reply, json_reply, serving
 from retrievers.contract import CANARY, ask, assert_no_canary, message_of, run_closing, search

@@ -160,7 +160,17 @@ def test_a_function_that_hangs_is_given_up_and_the_next_query_goes_on():
     assert documents(asked.run, 1) == ["good"]
 
 
-@pytest.mark.parametrize("error", [ValueError(CANARY), KeyError(f"x {CANARY}"), StopIteration(CANARY), SystemExit(3)])
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError(CANARY),
+        EngineError(CANARY),
+        TimeoutError(CANARY),
+        KeyError(f"x {CANARY}"),
+        StopIteration(CANARY),
+        SystemExit(3),
+    ],
+)
 def test_whatever_it_raises_is_this_querys_error(error):
     """Class and message without the words of the query; even an attempt to end the process."""
 
@@ -238,3 +248,28 @@ def test_a_cancelled_search_ends_at_once():
     asyncio.run(work())
     release.set()
     assert time.monotonic() - begun < 2
+
+
+def test_a_generator_that_breaks_off_is_this_querys_error():
+    """Half a list of results is not an answer."""
+
+    def find(query, k):
+        yield "a"
+        raise ValueError(query)
+
+    async def find_async(query, k):
+        return find(query, k)
+
+    for function in (find, find_async):
+        with pytest.raises(EngineError, match="raised ValueError") as caught:
+            search(make(function), CANARY)
+        assert CANARY not in str(caught.value)
+
+
+def test_endless_results_end():
+    """A generator without an end is read up to the bound."""
+    import itertools
+
+    from findback.retrievers.returned import MOST_HITS
+
+    assert len(search(make(lambda query, k: (str(n) for n in itertools.count())), "x").hits) == MOST_HITS

@@ -228,3 +228,15 @@ def test_python_function_prints_as_a_table(tmp_path: Path, monkeypatch: pytest.M
     assert value(result.retrievers[0], "Success@1") == pytest.approx(1 / 6)
     assert "search" in str(result)
     assert "RR@10" in result._repr_html_()
+
+
+def test_same_documents_count_as_one_beside_the_headline(tmp_path: Path) -> None:
+    """A mirror confirmed to be the same page is a miss in the headline and a hit in the lenient figure beside it."""
+    root = write_portal(tmp_path / "portal", "same = 'same.csv'\n")
+    (root / "docs" / "howto" / "vpn-mirror.md").write_text("# VPN\n\nInstall the client at home and enrol.")
+    (root / "same.csv").write_text("howto/vpn.md,howto/vpn-mirror.md\n")
+    workspace = open_workspace(root, environment={"XDG_STATE_HOME": str(tmp_path / "state")})
+    answers = MemoryRetriever({"cant get in from home": ["howto/vpn-mirror.md"]}, name="a")
+    scores = evaluate(workspace, EvaluateRequest(set=root / "asked.jsonl"), systems=[answers]).retrievers[0]
+    assert value(scores, "Success@1") == 0
+    assert value(scores, "Success@1", "lenient", "same documents count as one") == pytest.approx(1 / 6)

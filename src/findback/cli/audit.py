@@ -16,10 +16,18 @@ from findback.workspace import open_workspace
 NOT_PASSED = 1
 
 
+class Options(AuditRequest):
+    """What is given by name; the set is an argument."""
+
+    set: Annotated[Path | None, Parameter(parse=False)] = None
+    release: Annotated[int | None, Parameter(parse=False)] = None
+
+
 def audit(
     set_: Annotated[Path, Parameter(name="SET")],
+    /,
     *,
-    request: Annotated[AuditRequest | None, Parameter(name="*")] = None,
+    request: Annotated[Options | None, Parameter(name="*")] = None,
     output: Annotated[Path | None, Parameter(name=("--output", "-o"))] = None,
     json: bool = False,
 ) -> int:
@@ -31,7 +39,7 @@ def audit(
         output: Write .html, .md or .json instead of printing.
         json: Print JSON.
     """
-    asked = (request or AuditRequest()).model_copy(update={"set": set_})
+    asked = (request or Options()).model_copy(update={"set": set_})
     with Bars() as bars:
         result = measure(open_workspace(required=False), asked, progress=bars, ask=ask_for_trust)
     deliver(result, AUDIT, output=output, json=json)

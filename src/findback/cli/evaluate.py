@@ -14,9 +14,15 @@ from findback.steps.evaluate import evaluate as score
 from findback.workspace import open_workspace
 
 
+class Options(EvaluateRequest):
+    """What is given by name; the retrievers are arguments."""
+
+    retrievers: Annotated[tuple[str, ...], Parameter(parse=False)] = ()
+
+
 def evaluate(
     *names: str,
-    request: Annotated[EvaluateRequest | None, Parameter(name="*")] = None,
+    request: Annotated[Options | None, Parameter(name="*")] = None,
     output: Annotated[Path | None, Parameter(name=("--output", "-o"))] = None,
     misses: int = 0,
     json: bool = False,
@@ -30,7 +36,7 @@ def evaluate(
         misses: Missed questions to print for each retriever; the report has them all.
         json: Print JSON.
     """
-    asked = request or EvaluateRequest()
+    asked = request or Options()
     if names:
         asked = asked.model_copy(update={"retrievers": names})
     with Bars() as bars:

@@ -10,11 +10,28 @@ from findback.steps.exchange import ExportRequest, ImportRequest, export_set, im
 from findback.workspace import open_workspace
 
 
+class ImportOptions(ImportRequest):
+    """What is given by name; set and file are arguments of their own."""
+
+    set: Annotated[Path | None, Parameter(parse=False)] = None
+    release: Annotated[int | None, Parameter(parse=False)] = None
+    output: Annotated[Path, Parameter(parse=False)] = Path()
+
+
+class ExportOptions(ExportRequest):
+    """What is given by name; set and file are arguments of their own."""
+
+    set: Annotated[Path | None, Parameter(parse=False)] = None
+    release: Annotated[int | None, Parameter(parse=False)] = None
+    output: Annotated[Path, Parameter(parse=False)] = Path()
+
+
 def import_(
     set_: Annotated[Path, Parameter(name="SET")],
+    /,
     *,
     output: Annotated[Path, Parameter(name=("--output", "-o"))],
-    request: Annotated[ImportRequest | None, Parameter(name="*")] = None,
+    request: Annotated[ImportOptions | None, Parameter(name="*")] = None,
 ) -> None:
     """Read a set in any known format into an unreleased set file.
 
@@ -23,7 +40,7 @@ def import_(
         output: JSON Lines file to write.
         request: Everything else.
     """
-    asked = (request or ImportRequest()).model_copy(update={"set": set_, "output": output})
+    asked = (request or ImportOptions()).model_copy(update={"set": set_, "output": output})
     done = import_set(open_workspace(required=False), asked)
     for note in done.notes:
         say(note)
@@ -32,9 +49,10 @@ def import_(
 
 def export(
     set_: Annotated[Path, Parameter(name="SET")],
+    /,
     *,
     output: Annotated[Path, Parameter(name=("--output", "-o"))],
-    request: Annotated[ExportRequest | None, Parameter(name="*")] = None,
+    request: Annotated[ExportOptions | None, Parameter(name="*")] = None,
 ) -> None:
     """Write a set in another format.
 
@@ -43,7 +61,7 @@ def export(
         output: File or folder to write.
         request: Everything else.
     """
-    asked = (request or ExportRequest()).model_copy(update={"set": set_, "output": output})
+    asked = (request or ExportOptions()).model_copy(update={"set": set_, "output": output})
     done = export_set(open_workspace(required=False), asked)
     for note in done.notes:
         say(note)

@@ -11,14 +11,20 @@ from findback.steps.init import InitRequest, guess_corpus
 from findback.steps.init import init as write
 
 
-def init(folder: Path = Path(), *, request: Annotated[InitRequest | None, Parameter(name="*")] = None) -> None:
+class Options(InitRequest):
+    """What is given by name; the folder is an argument."""
+
+    folder: Annotated[Path, Parameter(parse=False)] = Path()
+
+
+def init(folder: Path = Path(), /, *, request: Annotated[Options | None, Parameter(name="*")] = None) -> None:
     """Write a findback.toml for this folder.
 
     Args:
         folder: Folder that becomes the workspace.
         request: Everything else; what is left out is asked in a terminal.
     """
-    asked = (request or InitRequest()).model_copy(update={"folder": folder})
+    asked = (request or Options()).model_copy(update={"folder": folder})
     if asked.corpus is None and sys.stdin.isatty() and sys.stdout.isatty():
         asked = ask(asked)
     written = write(asked)

@@ -18,8 +18,15 @@ from findback.workspace import open_workspace
 app = App(name="label", help="Label real queries in the terminal.", help_format="plaintext")
 
 
+class Options(LabelRequest):
+    """What is given by name; the sample is an argument."""
+
+    set: Annotated[Path | None, Parameter(parse=False)] = None
+    release: Annotated[int | None, Parameter(parse=False)] = None
+
+
 @app.command(name="quick")
-def quick(sample: Path, *, request: Annotated[LabelRequest | None, Parameter(name="*")] = None) -> None:
+def quick(sample: Path, /, *, request: Annotated[Options | None, Parameter(name="*")] = None) -> None:
     """Label 30 to 50 real queries, in well under a minute each.
 
     Args:
@@ -28,7 +35,7 @@ def quick(sample: Path, *, request: Annotated[LabelRequest | None, Parameter(nam
     """
     if not sys.stdin.isatty():
         raise UsageError("label quick asks a person, so it needs a terminal", hint="run it in one")
-    asked = (request or LabelRequest()).model_copy(update={"set": sample})
+    asked = (request or Options()).model_copy(update={"set": sample})
     with Bars() as bars:
         session = open_session(open_workspace(required=False), asked, progress=bars, ask=ask_for_trust)
     with session:
@@ -40,6 +47,7 @@ def quick(sample: Path, *, request: Annotated[LabelRequest | None, Parameter(nam
 @app.command(name="judge")
 def judge(
     question: str,
+    /,
     *,
     doc: str,
     set_: Annotated[Path | None, Parameter(name="--set")] = None,

@@ -6,7 +6,7 @@ from importlib.metadata import version
 
 os.environ.setdefault("PYDANTIC_ERRORS_INCLUDE_URL", "0")
 
-from cyclopts import App
+from cyclopts import App, Parameter
 
 COMMANDS = {
     "init": ("findback.cli.init:init", "Write a findback.toml for this folder."),
@@ -27,11 +27,21 @@ COMMANDS = {
 }
 """Every command: where it lives, and its line on the help page."""
 
+
+def _default(value: object) -> object:
+    """Return a default worth printing; an empty one says nothing."""
+    return None if value in (None, False, (), {}, "") else value
+
+
+OPTIONS = Parameter(negative=(), show_default=_default)
+"""How every option is shown: no `--no-…` twins, no empty defaults."""
+
 app = App(
     name="findback",
     help="When someone looks for something that is there, does search find it back?",
     version=lambda: version("findback"),
     help_format="plaintext",
+    default_parameter=OPTIONS,
 )
 for _place, (_name, (_target, _help)) in enumerate(COMMANDS.items()):
     app.command(_target, name=_name, help=_help, sort_key=_place)

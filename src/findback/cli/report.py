@@ -11,10 +11,16 @@ from findback.steps.report import report as write
 from findback.workspace import open_workspace
 
 
+class Options(ReportRequest):
+    """What is given by name; the file is an option of its own."""
+
+    output: Annotated[Path, Parameter(parse=False)] = Path()
+
+
 def report(
     *,
     output: Annotated[Path, Parameter(name=("--output", "-o"))] = Path("report.html"),
-    request: Annotated[ReportRequest | None, Parameter(name="*")] = None,
+    request: Annotated[Options | None, Parameter(name="*")] = None,
 ) -> None:
     """Write the report of the newest evaluation and audit.
 
@@ -22,6 +28,6 @@ def report(
         output: File to write.
         request: Everything else.
     """
-    asked = (request or ReportRequest()).model_copy(update={"output": output})
+    asked = (request or Options()).model_copy(update={"output": output})
     for file in write(open_workspace(required=False), asked).files:
         say(f"wrote {file}")

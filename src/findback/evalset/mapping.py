@@ -16,7 +16,7 @@ from findback.model.question import Question
 
 QUERY_LIMIT = 100_000
 """Most characters a query may have."""
-TEXT_LIMIT = 5_000_000
+TEXT_LIMIT = 1_000_000
 """Most characters a gold text may have."""
 ID_LIMIT = 4_000
 """Most characters an id may have."""

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from findback.evalset.extra import best_grades
 from findback.evalset.joins import Join, Nearest, nearest_ids, suggest_join
 from findback.evalset.mapping import ANCHOR_LIMIT
 from findback.evalset.textfile import shown
@@ -136,7 +137,7 @@ class _Work:
         if self.unresolved and placed >= len(self.unresolved):
             # The texts stand for the same gold as the names that led nowhere.
             self.unresolved = []
-        judged = tuple(dict.fromkeys(self.judged))
+        judged = _settle(self.judged)
         keeps_label = self.question.judged is not None or judged
         return self.question.model_copy(
             update={
@@ -194,6 +195,18 @@ class _Work:
             self.lost_anchors += 1
             return judgement
         return judgement.model_copy(update={"anchor": document.text[span.start : span.end]})
+
+
+def _settle(judged: Sequence[Judgement]) -> tuple[Judgement, ...]:
+    """Return judgements without repetitions: two names of one document share the better grade."""
+    best = best_grades(judged)
+    settled: dict[tuple[str, int, str | None], Judgement] = {}
+    for judgement in judged:
+        if judgement.grade or not best[judgement.doc]:
+            key = (judgement.doc, judgement.part, judgement.anchor)
+            if key not in settled or settled[key].grade < judgement.grade:
+                settled[key] = judgement
+    return tuple(settled.values())
 
 
 def _resolve_names(questions: Iterable[Question], documents: Documents) -> dict[str, _Named]:

@@ -3,7 +3,7 @@
 import importlib
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -69,13 +69,24 @@ def read_rows(path: Path, faults: Faults, *, guarded: bool = True) -> Iterator[R
 def read_header(path: Path) -> tuple[str, ...]:
     """Return the names of a table's columns, from its header or first rows; empty when it has none."""
     try:
-        return column_names(list(itertools.islice(read_rows(path, Faults()), PEEKED)))
+        return _names_of(itertools.islice(read_rows(path, Faults()), PEEKED))
     except DataError:
         return ()
 
 
-def column_names(rows: Sequence[Row]) -> tuple[str, ...]:
-    """Return the names of every column of some rows, in order of first mention."""
+def read_columns(path: Path, faults: Faults) -> tuple[str, ...]:
+    """Return the names of a table's columns; of JSON rows those of every row, since each may leave some out.
+
+    Raises:
+        DataError: If the file as a whole cannot be read.
+    """
+    rows = read_rows(path, faults)
+    if is_parquet(path) or not first_line(path).startswith(("{", "[")):
+        return _names_of(itertools.islice(rows, 1))
+    return _names_of(rows)
+
+
+def _names_of(rows: Iterable[Row]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for row in rows for name in row.values))
 
 

@@ -28,7 +28,7 @@ class Line(NamedTuple):
     number: int
     """1-based."""
     text: str
-    """With its line end, which is LF whatever the file has."""
+    """With its line end."""
     sound: bool = True
     """False for a line with a fault, whose text is then only an approximation."""
 
@@ -43,7 +43,7 @@ class Faults:
 
     def add(self, path: Path, line: int | None, message: str) -> None:
         """Remember a fault."""
-        self._places.add((str(path), line, message if line is None else ""))
+        self._places.add((str(path), line, message.partition(":")[0] if line is None else ""))
         if len(self.found) < FAULT_LIMIT:
             self.found.append(Fault(str(path), line, message))
         else:
@@ -120,7 +120,7 @@ def reading_error(path: Path, error: Exception) -> FindbackError:
 
 
 def read_lines(path: Path, faults: Faults, *, limit: int = LINE_LIMIT, approximate: bool = False) -> Iterator[Line]:
-    """Yield the lines of a UTF-8 file; a byte order mark and CRLF are accepted, blank lines are kept.
+    """Yield the lines of a UTF-8 file; a byte order mark is dropped, CRLF made LF, blank lines are kept.
 
     Lines that are too long, no UTF-8 or hold NUL bytes become faults and are left out.
 
@@ -128,7 +128,8 @@ def read_lines(path: Path, faults: Faults, *, limit: int = LINE_LIMIT, approxima
         path: A file.
         faults: Where bad lines are noted.
         limit: Most bytes of a line.
-        approximate: Yield bad lines as well, as far as they can be read, for formats whose rows span lines.
+        approximate: For formats whose rows span lines: yield bad lines as well, as far as they can be read, and
+            leave line ends as they are.
 
     Raises:
         MissingError: If nothing is there.
@@ -151,7 +152,7 @@ def read_lines(path: Path, faults: Faults, *, limit: int = LINE_LIMIT, approxima
                 if approximate:
                     yield Line(number, "\n", sound=False)
                 continue
-            if raw.endswith(b"\r\n"):
+            if raw.endswith(b"\r\n") and not approximate:
                 raw = raw[:-2] + b"\n"
             trouble = _find_trouble(raw)
             if trouble is None:

@@ -84,7 +84,9 @@ def read_run(
     if run is None:
         run, skipped = _read_slow(path, skip_bad=skip_bad)
     if not len(run):
-        raise DataError(f"{path} holds no results", hint="a run has six columns: query Q0 document rank score tag")
+        raise DataError(
+            f"{path} holds no results", hint="a run has six columns: query Q0 document rank score tag"
+        )
     run = replace(run, name=name or run.name, direction=direction)
     return ReadRun(_decode_run(run) if decode else run, skipped)
 
@@ -129,7 +131,9 @@ def _read_slow(path: Path, *, skip_bad: bool) -> ReadRun:
         documents=documents,
         starts=starts,
         codes=documents.find([document for results in found.values() for document in results]),
-        scores=np.array([score for results in found.values() for score in results.values()], dtype=np.float64),
+        scores=np.array(
+            [score for results in found.values() for score in results.values()], dtype=np.float64
+        ),
         direction="higher",
         order="score",
         distinct=True,
@@ -186,7 +190,9 @@ def run_lines(run: Run, *, tag: str = "findback") -> Iterator[str]:
 def qrels_lines(gold: Gold) -> Iterator[str]:
     """Yield judgements as TREC lines; parts and anchors have no place there, nor do questions without any."""
     best: dict[tuple[int, int], int] = {}
-    for query, document, grade in zip(gold.query.tolist(), gold.document.tolist(), gold.grade.tolist(), strict=True):
+    for query, document, grade in zip(
+        gold.query.tolist(), gold.document.tolist(), gold.grade.tolist(), strict=True
+    ):
         best[query, document] = max(grade, best.get((query, document), grade))
     for (query, document), grade in best.items():
         yield f"{encode_id(gold.queries[query])} 0 {encode_id(gold.documents[document])} {grade}\n"

@@ -1,15 +1,14 @@
 """A plain TREC run, read a block at a time without making a string of each id."""
 
 from collections.abc import Sequence
-from gzip import BadGzipFile
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from findback.evalset.trec_ids import LONGEST, CollisionError, IdCoder
-from findback.evalset.trec_lines import BLOCK, RUN_COLUMNS, read_blocks
+from findback.evalset.trec_ids import LONGEST, CollisionError, IdCoder, gather_words
+from findback.evalset.trec_lines import BLOCK, RUN_COLUMNS, DamagedError, read_blocks
 from findback.evalset.trec_tokens import Block, parse_numbers, split_block
 from findback.measure.ranks import find_repeats
 from findback.model.names import Names
@@ -48,7 +47,7 @@ def read_plain_run(path: Path) -> Run | None:
         names, places = documents.sorted_names()
         names.letters.tobytes().decode("utf-8")
         return _assemble(tag.decode("utf-8"), queries.names(), names, places, found) if len(names) else None
-    except (CollisionError, UnicodeDecodeError, EOFError, BadGzipFile):
+    except (CollisionError, UnicodeDecodeError, DamagedError):
         return None
 
 
@@ -75,12 +74,12 @@ def _number_stretches(
     lengths = ends - starts
     change = np.ones(len(starts), dtype=np.bool_)
     change[1:] = lengths[1:] != lengths[:-1]
-    for at in range(int(lengths.max())):
-        # A letter beyond a short id belongs to the next column: at worst an id is looked up once more.
-        letter = letters[np.minimum(starts + at, len(letters) - 1)]
-        change[1:] |= (letter[1:] != letter[:-1]) & (at < lengths[1:])
+    for word in gather_words(letters, starts, lengths):
+        change[1:] |= word[1:] != word[:-1]
     first = np.flatnonzero(change)
-    return np.asarray(coder.number(letters, starts[first], ends[first])[np.cumsum(change) - 1], dtype=np.int32)
+    return np.asarray(
+        coder.number(letters, starts[first], ends[first])[np.cumsum(change) - 1], dtype=np.int32
+    )
 
 
 def _read_scores(

@@ -11,7 +11,7 @@ UInt64s = NDArray[np.uint64]
 
 LONGEST = 256
 """Bytes an id may have to be numbered here; longer ones are left to the slow reader."""
-_FULL = 2
+_FULL = 3
 """The table has at least this many places per id."""
 _MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
@@ -45,7 +45,7 @@ class IdCoder:
             CollisionError: If two ids have one digest.
         """
         lengths = ends - starts
-        words = _gather_words(letters, starts, lengths)
+        words = gather_words(letters, starts, lengths)
         digests = _digest(words, lengths)
         numbers, fresh = self._look_up(digests)
         self._remember(words, lengths, digests, fresh)
@@ -58,41 +58,41 @@ class IdCoder:
         """Return numbers, and the places of the ids that were new, in the order of their numbers."""
         self._make_room(len(digests))
         mask = np.uint64(len(self._digests) - 1)
-        numbers = np.empty(len(digests), dtype=np.int32)
-        pending: Int64s = np.arange(len(digests))
         slots = (digests & mask).astype(np.int64)
+        numbers = self._numbers[slots]
+        # Most ids are known, and stand where they are looked for first.
+        pending = np.flatnonzero(self._digests[slots] != digests)
+        slots, mine = slots[pending], digests[pending]
         waiting: list[tuple[Int64s, Int64s]] = []
         while len(pending):
-            mine = digests[pending]
             there = self._digests[slots]
-            hit = there == mine
             free = np.flatnonzero(there == 0)
             if len(free):
                 # Two ids may want one place: the one written last has it, the other looks further.
                 self._digests[slots[free]] = mine[free]
-                hit |= self._digests[slots] == mine
-            if len(free) or waiting:
-                waiting.append((pending[hit], slots[hit]))
-            else:
-                numbers[pending[hit]] = self._numbers[slots[hit]]
-            pending = pending[~hit]
-            slots = (slots[~hit] + 1) & int(mask)
-        return numbers, self._give_numbers(numbers, waiting, digests)
+                there[free] = self._digests[slots[free]]
+            hit = np.flatnonzero(there == mine)
+            found = self._numbers[slots[hit]]
+            numbers[pending[hit]] = found
+            fresh = hit[found < 0]
+            if len(fresh):
+                waiting.append((pending[fresh], slots[fresh]))
+            left = np.flatnonzero(there != mine)
+            pending, mine = pending[left], mine[left]
+            slots = (slots[left] + 1) & int(mask)
+        return numbers, self._give_numbers(numbers, waiting)
 
-    def _give_numbers(
-        self, numbers: NDArray[np.int32], waiting: list[tuple[Int64s, Int64s]], digests: UInt64s
-    ) -> Int64s:
+    def _give_numbers(self, numbers: NDArray[np.int32], waiting: list[tuple[Int64s, Int64s]]) -> Int64s:
         if not waiting:
             return np.empty(0, dtype=np.int64)
         at = np.concatenate([pair[0] for pair in waiting])
         slots = np.concatenate([pair[1] for pair in waiting])
         order = np.argsort(at)
         at, slots = at[order], slots[order]
-        new = self._numbers[slots] < 0
         owner = self._numbers
         # Written from the end, so that each new id's first appearance stays, as -2 - place.
-        owner[slots[new][::-1]] = -2 - at[new][::-1].astype(np.int32)
-        first = new & (owner[slots] == -2 - at)
+        owner[slots[::-1]] = -2 - at[::-1].astype(np.int32)
+        first = owner[slots] == -2 - at
         fresh: Int64s = at[first]
         owner[slots[first]] = np.arange(self._count, self._count + len(fresh), dtype=np.int32)
         numbers[at] = owner[slots]
@@ -146,13 +146,13 @@ class IdCoder:
 
 
 def _join(words: UInt64s, lengths: Int64s) -> Names:
-    letters = np.ascontiguousarray(words).view(np.uint8).reshape(len(words), -1)
+    letters = np.ascontiguousarray(words).view(np.uint8).reshape(len(words), words.shape[1] * WORD)
     starts = np.zeros(len(words) + 1, dtype=np.int64)
     np.cumsum(lengths, out=starts[1:])
     return Names(letters[np.arange(letters.shape[1]) < lengths[:, None]], starts)
 
 
-def _gather_words(letters: NDArray[np.uint8], starts: Int64s, lengths: Int64s) -> list[UInt64s]:
+def gather_words(letters: NDArray[np.uint8], starts: Int64s, lengths: Int64s) -> list[UInt64s]:
     """Return each id as words of eight bytes, filled up with zeros."""
     words: list[UInt64s] = []
     for begin in range(0, max(1, int(lengths.max(initial=0))), WORD):

@@ -1,6 +1,5 @@
 """Lines of TREC files, and what is wrong with them."""
 
-import gzip
 from collections.abc import Iterator
 from math import isfinite
 from pathlib import Path
@@ -16,26 +15,37 @@ _GZIP = b"\x1f\x8b"
 _HINT = "mend them, or read the good lines only with --skip-bad"
 
 
+class DamagedError(Exception):
+    """Compressed data that end too early or cannot be unpacked."""
+
+
 def _open(path: Path) -> BinaryIO:
     try:
-        file = path.open("rb")
+        with path.open("rb") as file:
+            packed = file.read(2) == _GZIP
+        if not packed:
+            return path.open("rb")
+        import gzip  # noqa: PLC0415  (few runs are compressed)
+
+        return gzip.open(path, "rb")  # type: ignore[return-value]
     except FileNotFoundError:
         raise MissingError(f"there is no file {path}") from None
     except IsADirectoryError:
         raise DataError(f"{path} is a folder, not a file") from None
     except OSError as error:
         raise StorageError(f"{path} cannot be read: {(error.strerror or '').lower()}") from None
-    packed = file.read(2) == _GZIP
-    file.seek(0)
-    return gzip.open(file, "rb") if packed else file  # type: ignore[return-value]
 
 
 def read_blocks(path: Path) -> Iterator[bytes]:
-    """Yield a file in stretches of whole lines, each ended with a line feed."""
+    """Yield a file in stretches of whole lines, each ended with a line feed.
+
+    Raises:
+        DamagedError: If compressed data cannot be unpacked.
+    """
     with _open(path) as file:
         carry = b""
         first = True
-        while piece := file.read(BLOCK):
+        while piece := _read(file):
             if first:
                 piece, first = piece.removeprefix(_BOM), False
             cut = piece.rfind(b"\n") + 1
@@ -46,6 +56,18 @@ def read_blocks(path: Path) -> Iterator[bytes]:
                 carry += piece
         if carry:
             yield carry + b"\n"
+
+
+def _read(file: BinaryIO) -> bytes:
+    try:
+        return file.read(BLOCK)
+    except (EOFError, OSError, ValueError) as error:
+        raise DamagedError from error
+    except Exception as error:
+        # zlib has its own error, and is only there when a file is compressed.
+        if type(error).__module__ == "zlib":
+            raise DamagedError from error
+        raise
 
 
 def finite_number(text: str) -> float | None:
@@ -80,8 +102,8 @@ def read_rows(path: Path, columns: int, faults: list[Fault]) -> Iterator[tuple[i
                     yield number, cells
                 elif cells:
                     faults.append(Fault(str(path), number, _guess_columns(line, cells, columns)))
-    except (EOFError, gzip.BadGzipFile):
-        faults.append(Fault(str(path), number, "the gzip data end too early or are damaged"))
+    except DamagedError:
+        faults.append(Fault(str(path), number, "the file ends too early or is damaged"))
 
 
 def _guess_columns(line: str, cells: list[str], columns: int) -> str:

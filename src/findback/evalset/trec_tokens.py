@@ -47,14 +47,18 @@ def split_block(text: bytes, columns: int) -> Block | None:
     ends = np.flatnonzero(letters[MARGIN:-MARGIN] <= _BLANK) + MARGIN
     starts = np.empty_like(ends)
     starts[:1] = MARGIN
-    starts[1:] = ends[:-1] + 1
-    last = letters[ends] == _NEWLINE
-    if len(ends) % columns == 0:
-        table = last.reshape(-1, columns)
-        if table[:, -1].all() and not table[:, :-1].any() and (ends > starts).all():
-            return Block(letters, starts.reshape(-1, columns), ends.reshape(-1, columns))
-    # Blanks in a row, carriage returns or further columns: count what stands in each line.
+    np.add(ends[:-1], 1, out=starts[1:])
     full = ends > starts
+    lines, rest = divmod(len(ends), columns)
+    if (
+        not rest
+        and text.count(b"\n") == lines
+        and full.all()
+        and (letters[ends[columns - 1 :: columns]] == _NEWLINE).all()
+    ):
+        return Block(letters, starts.reshape(-1, columns), ends.reshape(-1, columns))
+    # Blanks in a row, carriage returns or further columns: count what stands in each line.
+    last = letters[ends] == _NEWLINE
     line = np.cumsum(last) - last
     counts = np.bincount(line[full], minlength=int(line[-1]) + 1 if len(line) else 0)
     counts = counts[counts > 0]
@@ -81,7 +85,9 @@ def keep_first(words: UInt64s, count: Int64s) -> UInt64s:
     return words & (_ALL >> half >> (shift - half))
 
 
-def parse_numbers(letters: NDArray[np.uint8], starts: Int64s, ends: Int64s) -> tuple[NDArray[np.float64], Int64s]:
+def parse_numbers(
+    letters: NDArray[np.uint8], starts: Int64s, ends: Int64s
+) -> tuple[NDArray[np.float64], Int64s]:
     """Return plain decimal numbers, exactly as `float` would, and the places of those it cannot do.
 
     Plain is: a sign or none, digits, at most one dot; 16 characters and a value below 2 ** 53 without
@@ -95,19 +101,27 @@ def parse_numbers(letters: NDArray[np.uint8], starts: Int64s, ends: Int64s) -> t
     length = ends - starts - negative
     low = _blank_to_zero(take_words(letters, ends - WORD), length)
     high = _blank_to_zero(take_words(letters, ends - 2 * WORD), length - WORD)
-    low_dot, high_dot = _find_dot(low), _find_dot(high)
-    in_low = low_dot < WORD
-    decimals = np.where(in_low, WORD - 1 - low_dot, np.where(high_dot < WORD, 2 * WORD - 1 - high_dot, 0))
-    carried = np.where(in_low, high >> np.uint64(56), np.uint64(0x30))
-    high_gap = np.where(in_low, WORD - 1, high_dot)
-    low = np.where(in_low, _close_gap(low, low_dot, carried), low)
-    high = np.where(in_low | (high_dot < WORD), _close_gap(high, high_gap, np.uint64(0x30)), high)
+    low_dot = _find_dot(low)
+    if (low_dot < WORD).all():
+        # The common case, and half the work: no dot to look for further left.
+        decimals = WORD - 1 - low_dot
+        low = _close_gap(low, low_dot, high >> np.uint64(56))
+        high = (high << np.uint64(8)) | np.uint64(0x30)
+        dots: NDArray[np.bool_] | int = 1
+    else:
+        high_dot = _find_dot(high)
+        in_low, in_high = low_dot < WORD, high_dot < WORD
+        decimals = np.where(in_low, WORD - 1 - low_dot, np.where(in_high, 2 * WORD - 1 - high_dot, 0))
+        carried = np.where(in_low, high >> np.uint64(56), np.uint64(0x30))
+        low = np.where(in_low, _close_gap(low, low_dot, carried), low)
+        gap = np.where(in_low, WORD - 1, high_dot)
+        high = np.where(in_low | in_high, _close_gap(high, gap, np.uint64(0x30)), high)
+        dots = in_low | in_high
     digits = ((low - _ZEROS) | (low + np.uint64(0x4646464646464646)) | (high - _ZEROS)
               | (high + np.uint64(0x4646464646464646))) & _HIGH  # fmt: skip
     whole = _digits_to_number(high) * np.uint64(10**8) + _digits_to_number(low)
     values = whole.astype(np.float64) / _TENS[np.clip(decimals, 0, 16)]
-    plain_length = length - ((low_dot < WORD) | (high_dot < WORD))
-    odd = (digits != 0) | (length > 2 * WORD) | (plain_length < 1) | (whole >= np.uint64(_EXACT))
+    odd = (digits != 0) | (length > 2 * WORD) | (length - dots < 1) | (whole >= np.uint64(_EXACT))
     return np.where(negative, -values, values), np.flatnonzero(odd)
 
 

@@ -26,6 +26,8 @@ class CellError(ValueError):
 def look_up(values: Mapping[str, Any], column: str) -> Any:
     """Return the value under a column's name, or along a dotted path; None where there is none.
 
+    A path also leads into objects that a table keeps as JSON text.
+
     >>> look_up({"metadata": {"type": "vague"}}, "metadata.type")
     'vague'
     """
@@ -33,6 +35,11 @@ def look_up(values: Mapping[str, Any], column: str) -> Any:
         return values[column]
     at: Any = values
     for step in column.split("."):
+        if isinstance(at, str) and at.lstrip().startswith("{") and len(at) <= LITERAL_LIMIT:
+            try:
+                at = orjson.loads(at)
+            except orjson.JSONDecodeError:
+                return None
         if not isinstance(at, Mapping) or step not in at:
             return None
         at = at[step]

@@ -76,6 +76,16 @@ class DocumentFrequencies:
         counted.documents += documents
         counted.counts.update(counts)
 
+    def merge(self, other: "DocumentFrequencies") -> None:
+        """Add what was counted elsewhere, in other documents."""
+        for language in other.languages():
+            counted = other.language(language)
+            self.add_counts(counted.documents, counted.counts, language)
+
+    def languages(self) -> tuple[str | None, ...]:
+        """Return the languages documents were counted in; None stands for the unknown one."""
+        return tuple(self._languages)
+
     def documents(self, language: str | None) -> int:
         """Return how many documents of the language were counted."""
         return self.language(language).documents

@@ -290,7 +290,9 @@ def _find_hits(block: _Block, wanted: _Wanted, texts: Sequence[Codes], size: int
         numbers.append(marked[hit])
         codes.append(text[hit])
     place_of = np.concatenate(places)
-    return _lay_out(block, place_of, place_of // block.longest, np.concatenate(numbers) - 1, 1), np.concatenate(codes)
+    return _lay_out(
+        block, place_of, place_of // block.longest, np.concatenate(numbers).astype(np.int64) - 1, 1
+    ), np.concatenate(codes)
 
 
 def _measure_floors(
@@ -330,7 +332,7 @@ def _lay_out(block: _Block, place: Integers, case: Integers, term: Integers, tex
     return Hits(
         place=place,
         text=text,
-        term=term.astype(np.int64),
+        term=term,
         width=block.widths[text // texts],
         end=text * block.longest + block.lengths[text // texts],
         rare=block.rare[case],

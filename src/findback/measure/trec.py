@@ -164,15 +164,18 @@ def _found(placed: Placed, level: int) -> NDArray[np.float64]:
     return np.bincount(placed.relevant(level)[0], minlength=placed.questions).astype(np.float64)
 
 
-def interpolate_precision(placed: Placed, share: float, level: int = 1) -> NDArray[np.float64]:
+def interpolate_precision(
+    placed: Placed, share: float, level: int = 1, *, up: float = 0.5
+) -> NDArray[np.float64]:
     """Return the highest precision at or after the rank where recall reaches `share`; 0 where it never does.
 
     Source:
-        trec_eval's expected outputs: share × R relevant documents are asked for, rounded half up.
+        trec_eval 10, which asks for share × R relevant documents, rounded half up. Version 9, which is
+        inside pytrec_eval, adds .9 instead of .5 (`up`).
     """
     query, above, _ = placed.relevant(level)
     nth = np.arange(len(query)) - np.searchsorted(query, query) + 1
-    enough = nth >= np.floor(share * placed.golds(level)[query] + 0.5)
+    enough = nth >= np.floor(share * placed.golds(level)[query] + up)
     values = np.zeros(placed.questions)
     np.maximum.at(values, query[enough], (nth / (above + 1))[enough])
     return values

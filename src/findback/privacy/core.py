@@ -14,10 +14,11 @@ from findback.privacy.markup import find_markup
 from findback.privacy.network import find_addresses, find_hosts
 from findback.privacy.phones import find_phones
 from findback.privacy.secrets import find_secrets
+from findback.privacy.wordlists import rules_digest
 from findback.text.placeholders import find_placeholders, write_placeholder
 
 VERSION = "core-1"
-"""Version of these rules; a change in what they find is a new one."""
+"""Version of the detectors; the digest of their rule files follows it."""
 
 TEXT_LIMIT = 1_000_000
 """Most characters of one text that are looked at; a longer one is refused, never let through."""
@@ -40,7 +41,7 @@ class CoreRedactor:
 
     def __init__(self, settings: PrivacySettings | None = None) -> None:
         settings = settings or PrivacySettings()
-        self.version = VERSION
+        self.version = f"{VERSION}.{rules_digest()}"
         self._customers = compile_customer_patterns(settings.customer_id_patterns)
         self._hosts = settings.internal_host_suffixes
 

@@ -1,5 +1,6 @@
 """The word lists of redaction."""
 
+import hashlib
 import re
 import tomllib
 from functools import cache, lru_cache
@@ -13,6 +14,14 @@ CUE_REACH = 40
 def read_rules(name: str) -> dict[str, Any]:
     """Return a rule file."""
     return tomllib.loads(files("findback.privacy.rules").joinpath(name).read_text("utf-8"))
+
+
+@lru_cache(maxsize=1)
+def rules_digest() -> str:
+    """Return eight digits that change with any rule file."""
+    folder = files("findback.privacy.rules")
+    joined = b"".join(folder.joinpath(name).read_bytes() for name in ("secrets.toml", "words.toml"))
+    return hashlib.sha256(joined).hexdigest()[:8]
 
 
 @lru_cache(maxsize=1)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from findback.errors import FindbackError, MissingError
+from findback.errors import FindbackError, MissingError, UsageError
 from findback.model.evaluation import ErrorKind
 from findback.model.hits import Answer, Hit
 from findback.model.protocols import SILENT, Progress, Query, Retriever
@@ -187,8 +187,11 @@ async def ask_all(
         progress: Told about each question.
 
     Raises:
+        UsageError: If two questions have the same id.
         FindbackError: If the retriever cannot be prepared: its model, index or file is at fault.
     """
+    if len({question for question, _ in queries}) < len(queries):
+        raise UsageError("two questions have the same id", hint="ids must be distinct within a set")
     prepare = getattr(retriever, "prepare", None)
     if prepare is not None:
         await prepare(progress)

@@ -5,7 +5,8 @@ import functools
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -20,7 +21,7 @@ from findback.model.trusted import Trusted
 from findback.retrievers.build import read_own
 from findback.retrievers.context import FIELDS
 from findback.retrievers.masking import describe_exception
-from findback.retrievers.returned import SHAPES, read_answer
+from findback.retrievers.returned import MOST_HITS, SHAPES, read_answer
 from findback.retrievers.surroundings import Surroundings
 from findback.retrievers.workers import Worker
 
@@ -107,19 +108,18 @@ class PythonRetriever:
         if self._takes_context:
             call = functools.partial(call, context=query.context)
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout(self._seconds) as limit:
                 returned = await (call() if self._is_async else self._in_thread(call))
                 if inspect.isawaitable(returned):
                     returned = await returned
-            return read_answer(returned, k)
-        except EngineError:
-            raise
-        except TimeoutError:
-            raise EngineError(
-                f"{self._where} did not return within {self._seconds:g} s", hint="raise `timeout`"
-            ) from None
+            returned = _read_whole(returned)
         except Exception as error:  # noqa: BLE001 (whatever foreign code raises is this query's error)
+            if isinstance(error, TimeoutError) and limit.expired():
+                raise EngineError(
+                    f"{self._where} did not return within {self._seconds:g} s", hint="raise `timeout`"
+                ) from None
             raise EngineError(f"{self._where} raised {describe_exception(error, query)}") from None
+        return read_answer(returned, k)
 
     async def exists(self, document: str) -> bool | None:
         """Return None: a function cannot be asked."""
@@ -180,8 +180,8 @@ def import_function(where: str, base: Path) -> Search:
 
 
 def _read_whole(returned: Any) -> Any:
-    """Run a generator to its end inside the thread it belongs to."""
-    return list(returned) if inspect.isgenerator(returned) else returned
+    """Run a generator to its end, in the thread it belongs to."""
+    return list(islice(returned, MOST_HITS)) if isinstance(returned, Iterator) else returned
 
 
 def _is_async(function: Search) -> bool:

@@ -100,9 +100,8 @@ def _retrievers(workspace: Workspace, corpus: Corpus | None, *, offline: bool) -
     for name in known:
         what = f"[retrievers.{name}]"
         try:
-            needed = with_others([name], known)
-            items = list_trusted(needed)
-            if not is_trusted(workspace.root, list_trusted(known), workspace.environment) and items:
+            items = list_trusted(with_others([name], known))
+            if items and not is_trusted(workspace.root, list_trusted(known), workspace.environment):
                 digest = digest_of(workspace.root, list_trusted(known))
                 yield CheckItem(
                     state="warning",

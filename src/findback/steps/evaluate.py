@@ -23,6 +23,7 @@ from findback.steps.egress import refuse_unreviewed
 from findback.steps.gold import Labelled, label_columns
 from findback.steps.kept import keep, now
 from findback.steps.legend import explain_metrics
+from findback.steps.lenient import lenient_group
 from findback.steps.makeup import limits, make_up, subject_mix
 from findback.steps.misses import (
     Presence,
@@ -233,7 +234,7 @@ def store(workspace: Workspace, run: Run, made: datetime) -> str | None:
 
 
 def describe(
-    scored: Scored, outcome: Outcome, plan: Plan, documents: Documents | None, run_id: str | None
+    scored: Scored, outcome: Outcome, plan: Plan, documents: Corpus | None, run_id: str | None
 ) -> RetrieverScores:
     """Return everything about one scored retriever."""
     run, asked, presence = scored.run, outcome.asked, outcome.presence
@@ -243,7 +244,7 @@ def describe(
         kind=run.kind,
         run=run_id,
         config_digest=run.config_digest or "",
-        groups=tuple(groups_of(scored, presence, plan.request.by)),
+        groups=(*groups_of(scored, presence, plan.request.by), *_lenient(scored, documents)),
         ranks=rank_counts(scored),
         misses=count_misses(misses),
         miss_examples=describe_misses(scored, misses, presence, documents),
@@ -259,6 +260,11 @@ def describe(
         unstable=asked.unstable,
         notes=notes_on(asked),
     )
+
+
+def _lenient(scored: Scored, documents: Corpus | None) -> tuple[ScoreGroup, ...]:
+    group = lenient_group(scored, documents.same) if documents is not None else None
+    return () if group is None else (group,)
 
 
 def notes_on(asked: Asked) -> tuple[str, ...]:

@@ -159,8 +159,9 @@ def open_retrievers(
     for name in chosen:
         if name not in known:
             raise MissingError(f"there is no [retrievers.{name}] in findback.toml", hint=f"known: {', '.join(known)}")
-    needed = with_others(chosen, known)
-    require(workspace.root, list_trusted(needed), workspace.environment, ask=ask)
+    if list_trusted(with_others(chosen, known)):
+        # One answer covers the workspace, so that naming other retrievers does not ask again.
+        require(workspace.root, list_trusted(known), workspace.environment, ask=ask)
     surroundings = surround(workspace, documents, known, progress)
     return [build_retriever(name, known[name], surroundings) for name in chosen]
 

@@ -19,6 +19,8 @@ DELIMITERS = (",", ";", "\t", "|")
 CELL_LIMIT = 16_000_000
 """Most characters one cell may have."""
 
+# The writer quotes a cell that holds any of these, and a bare carriage return needs that as much as a line feed.
+_END = "\r\n"
 _RISKY = re.compile(r"'*[=+\-@\t\r]")
 _GUARDED = re.compile(r"'+[=+\-@\t\r]")
 
@@ -65,10 +67,10 @@ def delimited_lines(rows: Iterable[Sequence[Cell]], *, delimiter: str = ",", gua
     ['query,rating\n', "'-h prints nothing,-1\n"]
     """
     buffer = io.StringIO()
-    writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
+    writer = csv.writer(buffer, delimiter=delimiter, lineterminator=_END)
     for row in rows:
         writer.writerow([guard_cell(cell) if guarded and isinstance(cell, str) else cell for cell in row])
-        yield buffer.getvalue()
+        yield buffer.getvalue().removesuffix(_END) + "\n"
         buffer.seek(0)
         buffer.truncate()
 

@@ -1,7 +1,6 @@
 """Any JSON Lines, JSON, CSV or Parquet file, by its columns."""
 
 import importlib
-import itertools
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from findback.evalset.columns import is_weak, map_columns
 from findback.evalset.extra import add_extra, best_grades, read_extra, side_file, write_extra
 from findback.evalset.format import ReadOptions
 from findback.evalset.mapping import RowError, question_from_row
-from findback.evalset.rows import PEEKED, Row, column_names, is_parquet, read_header, read_rows
+from findback.evalset.rows import Row, is_parquet, read_columns, read_header, read_rows
 from findback.evalset.textfile import Faults, digest_files
 from findback.evalset.values import list_cell
 from findback.evalset.writing import write_pieces
@@ -61,12 +60,11 @@ def read(path: Path, options: ReadOptions) -> QuestionSet:
         MissingLibraryError: If it is Parquet and pyarrow is not installed.
     """
     faults = Faults()
-    rows = read_rows(path, faults)
-    first = list(itertools.islice(rows, PEEKED))
-    header = column_names(first)
-    if not first:
+    header = read_columns(path, faults)
+    if not header:
         faults.settle(path.name, skip_bad=False)
         raise DataError(f"{path} holds no rows")
+    faults = Faults()
     columns = map_columns(header, options.columns)
     if "query" not in columns:
         raise DataError(
@@ -74,7 +72,7 @@ def read(path: Path, options: ReadOptions) -> QuestionSet:
             hint=f"name it, for example --column query=…; columns: {', '.join(header)[:300]}",
         )
     notes = [_describe(columns)]
-    kept = _collect(path, itertools.chain(first, rows), columns, options, faults)
+    kept = _collect(path, read_rows(path, faults), columns, options, faults)
     kept, weak_note = _distrust(kept, columns)
     notes += weak_note
     used = {*columns.values(), *(column.partition(".")[0] for column in columns.values())}
@@ -86,6 +84,8 @@ def read(path: Path, options: ReadOptions) -> QuestionSet:
         notes.append(f"read with its side file {side_file(path).name}")
         kept = [_widen(question, extras.get(question.id)) for question in kept]
     notes += faults.settle(path.name, skip_bad=options.skip_bad)
+    if not kept:
+        raise DataError(f"{path} holds no question that can be read", faults=faults.found)
     return QuestionSet(
         name=path.name,
         kind="unreleased set",
@@ -112,7 +112,7 @@ def write(questions: QuestionSet, target: Path) -> tuple[Path, ...]:
     elif suffix == ".parquet":
         write_pieces(target, [_parquet(rows)])
     else:
-        write_pieces(target, (orjson.dumps({k: v for k, v in row.items() if v is not None}) + b"\n" for row in rows))
+        write_pieces(target, (orjson.dumps(row) + b"\n" for row in rows))
     extra = side_file(target)
     write_extra(extra, questions.questions, lambda _, question: question.id)
     return target, extra

@@ -1,14 +1,20 @@
-"""Quepid's basic ratings CSV: `query,docid,rating`, joined by the text of the query."""
+"""Quepid's ratings: the basic CSV `query,docid,rating` and a book's CSV with one column a judge.
 
+Quepid has no ids: everything is joined by the text of the query.
+"""
+
+import itertools
 import re
+from math import nan
 from pathlib import Path
+from statistics import median_low
 
 from findback.errors import DataError, Fault
 from findback.evalset.extra import add_extra, best_grades, read_extra, side_file, write_extra
 from findback.evalset.format import ReadOptions
 from findback.evalset.mapping import QUERY_LIMIT
 from findback.evalset.qrels import GatheredJudgements
-from findback.evalset.rows import read_header, read_rows
+from findback.evalset.rows import PEEKED, Row, read_header, read_rows
 from findback.evalset.textfile import Faults, digest_files
 from findback.evalset.writing import write_pieces
 from findback.model.question import Question, QuestionSet
@@ -31,6 +37,7 @@ losses = (
 _HEADER = ("query", "docid", "rating")
 # Quepid puts one blank before a cell that a spreadsheet could run.
 _RISKY = re.compile(r" *[-=+@]")
+_NUMBER = re.compile(r"\s*(?:-?\d{1,6}(?:\.\d{1,6})?)?\s*")
 _GUARDED = re.compile(r" +[-=+@]")
 
 
@@ -39,7 +46,11 @@ def recognise(path: Path) -> str | None:
     if not path.is_file():
         return None
     header = tuple(column.lower() for column in read_header(path))
-    return "the columns query, docid and rating" if header == _HEADER else None
+    if header == _HEADER:
+        return "the columns query, docid and rating"
+    if len(header) >= len(_HEADER) and header[:2] == _HEADER[:2] and _is_book(path):
+        return "the columns query and docid, and one column of ratings a judge"
+    return None
 
 
 def read(path: Path, options: ReadOptions) -> QuestionSet:
@@ -52,18 +63,15 @@ def read(path: Path, options: ReadOptions) -> QuestionSet:
     gathered = GatheredJudgements(path, faults, options.grades)
     queries: dict[str, None] = {}
     for row in read_rows(path, faults, guarded=False):
-        values = {column.lower(): _unguard(str(value or "")) for column, value in row.values.items()}
-        if missing := [column for column in _HEADER if column not in values]:
-            raise DataError(f"{path.name} has no column {missing[0]!r}", hint="Quepid's basic export has three")
-        query = values["query"]
+        query, document, rating = _cells(path, row)
         if not query.strip() or len(query) > QUERY_LIMIT:
             trouble = "is empty" if not query.strip() else f"has more than {QUERY_LIMIT:,} characters"
             faults.add(path, row.line, row.say(f"`query` {trouble}"))
             continue
         queries.setdefault(query)
-        if values["docid"] and values["rating"].strip():
-            gathered.add(row.line or row.number, query, values["docid"], values["rating"])
-        elif values["rating"].strip():
+        if document and rating:
+            gathered.add(row.line or row.number, query, document, rating)
+        elif rating:
             faults.add(path, row.line, row.say("`docid` is empty, but there is a rating"))
     extras = read_extra(side_file(path), faults)
     notes = faults.settle(path.name, skip_bad=options.skip_bad)
@@ -109,6 +117,24 @@ def write(questions: QuestionSet, target: Path) -> tuple[Path, ...]:
     extra = side_file(target)
     write_extra(extra, questions.questions, lambda _, question: question.query)
     return target, extra
+
+
+def _is_book(path: Path) -> bool:
+    rows = itertools.islice(read_rows(path, Faults(), guarded=False), PEEKED)
+    return all(_NUMBER.fullmatch(str(cell or "")) for row in rows for cell in tuple(row.values.values())[2:])
+
+
+def _cells(path: Path, row: Row) -> tuple[str, str, str]:
+    """Return query, document and rating; of several judges' ratings the lower median."""
+    values = {column.lower(): _unguard(str(value or "")) for column, value in row.values.items()}
+    if missing := [column for column in _HEADER[:2] if column not in values]:
+        raise DataError(f"{path.name} has no column {missing[0]!r}", hint="Quepid's exports have query and docid")
+    if "rating" in values:
+        return values["query"], values["docid"], values["rating"].strip()
+    ratings = [cell.strip() for column, cell in values.items() if column not in _HEADER and cell.strip()]
+    numbers = [float(rating) if _NUMBER.fullmatch(rating) else nan for rating in ratings]
+    middle = str(median_low(numbers)) if numbers else ""
+    return values["query"], values["docid"], middle
 
 
 def _guard(cell: str) -> str:

@@ -113,7 +113,8 @@ def _columns(row: Row, given: Mapping[str, str]) -> dict[str, str]:
     columns = {"query": "user_input", "gold_text": "reference_contexts", "gold": "reference_context_ids"}
     columns |= {"wording": "query_style"} if row.values.get("query_style") in ("vague", "plain") else {}
     columns.update({field: column for field, column in given.items() if column})
-    return {field: column for field, column in columns.items() if column.partition(".")[0] in row.values}
+    present = {field: column for field, column in columns.items() if column.partition(".")[0] in row.values}
+    return {"query": columns["query"]} | present
 
 
 def _mark_generated(question: Question, row: Row) -> Question:
