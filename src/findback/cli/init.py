@@ -24,7 +24,7 @@ def init(folder: Path = Path(), /, *, request: Annotated[Options | None, Paramet
         folder: Folder that becomes the workspace.
         request: Everything else; what is left out is asked in a terminal.
     """
-    asked = (request or Options()).model_copy(update={"folder": folder})
+    asked: InitRequest = (request or Options()).model_copy(update={"folder": folder})
     if asked.corpus is None and sys.stdin.isatty() and sys.stdout.isatty():
         asked = ask(asked)
     written = write(asked)
