@@ -57,10 +57,11 @@ def make_data(folder: Path, queries: int, depth: int, documents: int, seed: int)
     Results of a query stand in no order; scores have six decimals; a query has one to five right documents,
     most of them returned.
     """
-    import numpy as np
+    # Imported here, so that the process that measures the others stays small.
+    import numpy as np  # noqa: PLC0415
 
-    from findback.evalset.runs import save_run
-    from findback.evalset.trec import read_run
+    from findback.evalset.runs import save_run  # noqa: PLC0415
+    from findback.evalset.trec import read_run  # noqa: PLC0415
 
     draw = np.random.default_rng(seed)
     text, qrels, kept = folder / "run.trec", folder / "qrels", folder / "run"
@@ -69,9 +70,7 @@ def make_data(folder: Path, queries: int, depth: int, documents: int, seed: int)
             found = draw.permutation(np.unique(draw.integers(documents, size=depth * 2)))[:depth]
             scores = np.sort(draw.gamma(2.0, 5.0, size=depth))[::-1]
             order = draw.permutation(depth)
-            out.writelines(
-                f"q{query} Q0 doc{found[at]:07d} {at + 1} {scores[at]:.6f} bench\n" for at in order.tolist()
-            )
+            out.writelines(f"q{query} Q0 doc{found[at]:07d} {at + 1} {scores[at]:.6f} bench\n" for at in order.tolist())
             places = draw.geometric(0.02, size=int(draw.integers(1, 6))).tolist()
             right = {int(found[min(place, depth) - 1]) for place in places if draw.random() < 0.8}
             right = right or {int(draw.integers(documents))}
@@ -82,9 +81,7 @@ def make_data(folder: Path, queries: int, depth: int, documents: int, seed: int)
 def measure(code: str, run: Path, qrels: Path) -> Spent:
     """Run a piece of Python in a process of its own and return what it used."""
     begin = time.perf_counter()
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, str(run), str(qrels)], stdout=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen([sys.executable, "-c", code, str(run), str(qrels)], stdout=subprocess.PIPE, text=True)
     printed = process.stdout.read() if process.stdout else ""
     _, status, used = os.wait4(process.pid, 0)
     wall = time.perf_counter() - begin

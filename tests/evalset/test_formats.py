@@ -443,6 +443,31 @@ def test_good_rows_are_kept_on_wish(tmp_path: Path, formats: dict[str, SetFormat
     assert any(note.startswith("2 bad rows left out") for note in opened.notes)
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.jsonl", '{"query": "CANARY"}\n{"query": {"x": "CANARY"}, "gold": {"CANARY": 1}}\n{"query": "CANARY'),
+        ("a.jsonl", '{"id": "CANARY", "query": "CANARY", "gold": "a"}\n' * 2),
+        ("a.jsonl", '{"query": "CANARY", "gold": "a", "grade": "CANARY"}\n'),
+        ("a.jsonl", '{"query": "CANARY", "gold": "CANARY", "no_answer": "CANARY"}\n'),
+        ("a.csv", "query,gold\nCANARY,a,b\n"),
+        ("a.csv", 'query,gold\n"CANARY,a\n'),
+        ("a.csv", "query,docid,rating\nCANARY,a,0.5\nCANARY,CANARY,9\nCANARY,b,1\nCANARY,b,2\n,CANARY,1\n"),
+        ("a.csv", 'user_input,reference_contexts\n,"[\'CANARY"\nCANARY,"[\'CANARY]"\n'),
+        ("a.jsonl", '{"format": 1, "query": "CANARY", "redaction": 3, "language": "CANARY", "judged": "CANARY"}\n'),
+    ],
+)
+def test_errors_never_repeat_values(tmp_path: Path, formats: dict[str, SetFormat], name: str, content: str) -> None:
+    """Whatever is wrong, the query, the gold and other values of the file are not in the error."""
+    canary = "bo.ek@example.org"
+    path = tmp_path / name
+    path.write_text(content.replace("CANARY", canary), "utf-8")
+    with pytest.raises(DataError) as error:
+        open_set(path, formats=formats, redactor=CoreRedactor())
+    shown = f"{error.value} {error.value.hint} {error.value.faults} {error.value.__cause__}"
+    assert "bo.ek" not in shown
+
+
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf"])
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])

@@ -23,9 +23,7 @@ def full_run() -> Run:
     builder.fail("q2", "timeout", latency=1000.0)
     builder.skip("q3", "audience")
     builder.add("q4\n", Answer((), abstained=True))
-    return builder.build(
-        depth=100, created="2031-02-03T04:05:06+00:00", config_digest="c0ffee", system_digest="5eed"
-    )
+    return builder.build(depth=100, created="2031-02-03T04:05:06+00:00", config_digest="c0ffee", system_digest="5eed")
 
 
 def test_a_run_comes_back_as_it_was(tmp_path: Path) -> None:

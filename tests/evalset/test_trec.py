@@ -66,7 +66,7 @@ EXPECTED = {"q1": [("b", 2.5), ("a", -1.0)], "q2": [("a", 0.5)]}
     ],
 )
 def test_every_way_to_write_a_run_is_read_fast(tmp_path: Path, text: str) -> None:
-    """Tabs, CRLF, a byte order mark, further columns, queries in pieces: the same run, without the slow reader."""
+    """Tabs, CRLF, a byte order mark, further columns, queries in pieces: the same run, never read slowly."""
     run = read_plain_run(write(tmp_path, text))
     assert run is not None
     assert results(run) == EXPECTED
@@ -231,6 +231,7 @@ def test_judgements_are_read_with_their_grades(tmp_path: Path) -> None:
         ("q1\tdoc\t1", "this looks like BEIR's tab-separated judgements"),
         ("q1 0 a 2", "document 'a' has two grades for query 'q1'"),
         ("q1 0 x 0.5", "the grade '0.5' is not a whole number"),
+        ("q1 0 x 100000", "the grade '100000' is not a whole number up to 1000"),
         ("q1 Q0 x 1 2.5 t", "6 columns, and judgements have four: this looks like a run"),
         ("q1 0 my doc 1", "an id with a space?"),
     ],
@@ -260,7 +261,7 @@ def test_what_is_no_encoding_is_left_alone() -> None:
 
 
 def test_a_run_written_is_read_back_in_the_same_order(tmp_path: Path) -> None:
-    """Ties, passages and odd ids: scores fall strictly, so a reader that only looks at scores keeps the order."""
+    """Ties, passages and odd ids: scores fall strictly, so that scores alone keep the order."""
     builder = RunBuilder("mine")
     hits = [("my doc", 1.0), ("a%b", 1.0), ("my doc", 1.0), ("z\n", 1.0), ("ü", 7.0)]
     builder.add("q 1", Answer(tuple(Hit(document, value) for document, value in hits)))

@@ -97,7 +97,7 @@ def one(scores: Scores, name: str) -> float:
     ],
 )
 def test_values_counted_by_hand(name: str, value: float) -> None:
-    """A wrong document, a right one, an unjudged one, a better one, an unjudged one; a third never returned."""
+    """Wrong, right, unjudged, better, unjudged in this order; a third right one is never returned."""
     run = ranked("wrong", "right", "new", "better", "other")
     gold = judge(wrong=0, right=1, better=2, absent=3)
     assert one(score(run, gold, [name]), name) == pytest.approx(value, abs=1e-12)
@@ -106,9 +106,7 @@ def test_values_counted_by_hand(name: str, value: float) -> None:
 def test_parts_are_reached_by_any_of_their_documents() -> None:
     """Part 1 has two alternatives, part 2 one: half at rank 1, all at rank 3."""
     gold = make_gold(("q",), [Judged("q", "a", 1, 1), Judged("q", "b", 1, 1), Judged("q", "c", 1, 2)])
-    scores = score(
-        ranked("b", "x", "c"), gold, ["PartRecall@1", "PartRecall@3", "Complete@2", "Complete@3", "R@3"]
-    )
+    scores = score(ranked("b", "x", "c"), gold, ["PartRecall@1", "PartRecall@3", "Complete@2", "Complete@3", "R@3"])
     assert one(scores, "PartRecall@1") == 0.5
     assert one(scores, "PartRecall@3") == 1.0
     assert one(scores, "Complete@2") == 0.0
@@ -144,7 +142,7 @@ def test_passages_of_a_run_ordered_by_scores_collapse_to_their_best() -> None:
     """Document b has the best and the worst score: it stands first, once."""
     builder = RunBuilder("scored")
     builder.add("q", Answer((Hit("b", 1.0), Hit("a", 2.0), Hit("b", 3.0))))
-    from dataclasses import replace  # noqa: PLC0415
+    from dataclasses import replace
 
     run = replace(builder.build(), order="score")
     scores = score(run, judge(b=1, a=1), ["RR", "AP", "Success@1"])
@@ -162,9 +160,7 @@ def test_the_order_returned_counts_whatever_the_scores_say() -> None:
 
 def test_ideal_gain_comes_from_the_judgements() -> None:
     """A single good hit is not a perfect answer when better documents were never returned."""
-    assert one(score(ranked("a"), judge(a=1, b=3), ["nDCG@10"]), "nDCG@10") == pytest.approx(
-        1 / (3 + 1 / math.log2(3))
-    )
+    assert one(score(ranked("a"), judge(a=1, b=3), ["nDCG@10"]), "nDCG@10") == pytest.approx(1 / (3 + 1 / math.log2(3)))
 
 
 def test_no_answer_cases_never_enter_a_mean() -> None:
@@ -305,7 +301,7 @@ def test_one_gold_in_a_tie_follows_the_harmonic_numbers() -> None:
 
 def test_lower_scores_can_be_better() -> None:
     """The nearest of three stands first."""
-    from dataclasses import replace  # noqa: PLC0415
+    from dataclasses import replace
 
     run = replace(scored({"q": {"a": 0.1, "b": 0.5, "c": 0.9}}), direction="lower")
     assert one(score(run, judge(a=1), ["RR"]), "RR") == 1.0
@@ -335,7 +331,7 @@ def test_runs_without_ties_score_as_in_pytrec_eval(
     pair: tuple[dict[str, dict[str, float]], dict[str, dict[str, int]]],
 ) -> None:
     """Every shared metric agrees to 1e-9, query by query."""
-    import pytrec_eval  # noqa: PLC0415
+    import pytrec_eval
 
     run, qrels = pair
     wanted = {name if name in {"map", "recip_rank", "ndcg", "Rprec", "bpref"} else name.rpartition("_")[0]
@@ -365,7 +361,7 @@ def test_ir_measures_fixtures_give_its_values(data: Path) -> None:
     """Every shared metric of the compatibility run, per query, to 1e-9."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        import ir_measures  # noqa: PLC0415
+        import ir_measures
 
         names = (
             "nDCG", "nDCG@10", "nDCG@100", "RR", "RR@10", "RR(rel=2)", "P@5", "P(rel=2)@5", "P(rel=3)@10",
@@ -391,15 +387,15 @@ def test_ir_measures_fixtures_give_its_values(data: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["nDCG@10", "RR@10", "MRR@10", "Success@3", "P(rel=2)@5", "R@10", "Recall@10", "AP(rel=2)@100", "MAP", "AP",
-     "Judged@10", "Bpref", "BPref", "Rprec", "RPrec", "nDCG(dcg='exp-log2')@10", 'nDCG(dcg="log2")@10',
+    ["nDCG@10", "RR@10", "MRR@10", "Success@3", "P(rel=2)@5", "R@10", "Recall@10", "AP(rel=2)@100", "MAP",
+     "AP", "Judged@10", "Bpref", "BPref", "Rprec", "RPrec", "nDCG(dcg='exp-log2')@10", 'nDCG(dcg="log2")@10',
      "NDCG@5", "P( rel = 2 )@5", "P(rel=1)@5", "Precision@3", "RR(rel=2)@4"],
 )  # fmt: skip
 def test_names_parse_and_print_as_in_ir_measures(name: str) -> None:
     """Aliases, quotes, blanks and defaults print as ir_measures prints them, and read back."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        import ir_measures  # noqa: PLC0415
+        import ir_measures
 
     metric = parse_metric(name)
     assert str(metric) == str(ir_measures.parse_measure(name))

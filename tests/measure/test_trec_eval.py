@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.measure.test_metrics import scored
 
 from findback.errors import UsageError
 from findback.evalset.trec import read_qrels, read_run
@@ -13,7 +14,6 @@ from findback.measure.trec import FAMILIES, LEVELS, REFUSED, interpolate_precisi
 from findback.model.gold import Judged, make_gold
 from findback.model.hits import Answer, Hit
 from findback.model.run import RunBuilder
-from tests.measure.test_metrics import scored
 
 OUTPUTS = [
     ("out.test", "qrels.test", "results.test", 1, False, False),
@@ -36,14 +36,8 @@ def test_expected_outputs_are_reproduced(
 ) -> None:
     """Every line of a measure that is computed is printed as trec_eval prints it, to the last digit."""
     folder = data / "trec_eval"
-    table = score_trec(
-        read_run(folder / results).run, read_qrels(folder / qrels), level=level, complete=complete
-    )
-    expected = [
-        line.rstrip()
-        for line in (folder / output).read_text().splitlines()
-        if not is_refused(line.split()[0])
-    ]
+    table = score_trec(read_run(folder / results).run, read_qrels(folder / qrels), level=level, complete=complete)
+    expected = [line.rstrip() for line in (folder / output).read_text().splitlines() if not is_refused(line.split()[0])]
     printed = {line.rstrip() for line in table.lines(per_query=per_query)}
     assert len(expected) == LINES[output]
     assert [line for line in expected if line not in printed] == []
@@ -112,7 +106,7 @@ def test_a_run_without_scores_is_refused() -> None:
 )
 def test_ties_are_broken_as_pytrec_eval_breaks_them(results: dict[str, float], judged: dict[str, int]) -> None:
     """With ties too, every measure equals that of trec_eval's binding."""
-    import pytrec_eval  # noqa: PLC0415
+    import pytrec_eval
 
     judged = {**judged, "a": 1}
     names = {"map", "Rprec", "bpref", "recip_rank", "ndcg", "P", "recall", "success", "ndcg_cut", "set_P",

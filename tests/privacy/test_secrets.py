@@ -120,20 +120,18 @@ def test_format_list_has_thirty() -> None:
         ("mysql --password ", "geh" + "eim99", " fails"),
         ("Authorization: Bearer ", "abcDEF123456" + "ghiJKL", ""),
         ("X-Api-Key: ", "12ab34cd" + "56ef", ""),
-        ("passphrase: '", "correct horse" + " battery 9", "'"),
+        ("passphrase: '", "correct horse" + " battery", "'"),
+        ("mein Passwort lautet ", "Sommer" + "2024", ""),
+        ("the password is ", "Winter" + "2024!", " but the login fails"),
+        ("my access token ", "4f9c2d7e8a1b" + "6c3d", " stopped working"),
+        ("curl -u ", "admin:s3cr" + "3tPass", " https://example.org"),
         ("pin code: ", "49" + "21", ""),
         ("DefaultEndpointsProtocol=https;AccountKey=", "Zm9vYmFy" * 10 + "==", ";EndpointSuffix=core"),
     ],
 )
 def test_value_after_a_key_is_covered(before: str, secret: str, after: str) -> None:
     """The value of a secret setting vanishes; the setting's name and the words around stay."""
-    redacted = CoreRedactor().redact(before + secret + after).text
-    kept = "passphrase: '" if before.startswith("passphrase") else before
-    if " " in secret:
-        # A spaced passphrase is not told from a sentence, so it stays: said here, not hidden.
-        assert redacted == before + secret + after
-    else:
-        assert redacted == f"{kept}⟦SECRET_1⟧{after}"
+    assert CoreRedactor().redact(before + secret + after).text == f"{before}⟦SECRET_1⟧{after}"
 
 
 def test_credentials_in_addresses() -> None:
@@ -180,6 +178,9 @@ def test_aws_secret_beside_its_id() -> None:
         "npm_config_registry_is_not_read_from_environment",
         "password=<your-password> or {{password}}",
         "postgres://user:password@localhost/db",
+        "the password is not accepted after 3 tries",
+        "token authentication_backend_v2 fails",
+        "docker run -u 1000:1000 image",
     ],
 )
 def test_talk_about_secrets_stays(text: str) -> None:

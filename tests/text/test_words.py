@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from findback.text.words import fold, is_bigram, locate_words, words
+from findback.text.words import _SYMBOLS, fold, is_bigram, locate_words, words
 
 HOSTILE = {
     "one long word": "a" * 1_000_000,
@@ -107,3 +107,11 @@ def test_bigrams_are_told_from_words() -> None:
         False,
         False,
     ]
+
+
+def test_symbols_left_out_early_are_no_words() -> None:
+    """What the quick way takes for a separator is no letter, digit or mark."""
+    symbols = [chr(code) for code in range(0x10000) if _SYMBOLS.fullmatch(chr(code))]
+    assert len(symbols) > 1000
+    assert [symbol for symbol in symbols if words(f"a{symbol}ж") != ["a", "ж"] and fold(symbol) == symbol] == []
+    assert words("don’t – “quoted”…") == ["don't", "quoted"]

@@ -51,7 +51,10 @@ def open_set(
     known = formats if formats is not None else installed_formats()
     chosen, why = _choose(path, as_, known, mapped=bool(columns))
     options = ReadOptions(columns=columns or {}, grades=grades or {}, skip_bad=skip_bad)
-    questions = chosen.read(path, options)
+    try:
+        questions = chosen.read(path, options)
+    except DataError as error:
+        raise _redact_error(error, redactor) from None
     notes = [f"read as {chosen.name}: {why}", _count(questions), *questions.notes]
     update: dict[str, Any] = {}
     if kind is not None and questions.kind != "release":
@@ -90,6 +93,15 @@ def redact_questions(
         listed = ", ".join(f"{type_} {count:,}" for type_, count in sorted(counts.items()))
         notes = (f"redacted on reading: {listed}; {altered:,} queries altered",)
     return tuple(done), dict(sorted(counts.items())), notes
+
+
+def _redact_error(error: DataError, redactor: Redactor | None) -> DataError:
+    """Return the error with ids fit to be shown: some files use a question, or an address, as one."""
+    if redactor is None:
+        return error
+    faults = [fault._replace(message=redactor.redact(fault.message).text) for fault in error.faults]
+    hint = None if error.hint is None else redactor.redact(error.hint).text
+    return DataError(error.message, faults=faults, hint=hint)
 
 
 def _redact(question: Question, clean: Callable[[str], str], position: int) -> Question:

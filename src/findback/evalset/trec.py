@@ -22,6 +22,9 @@ from findback.model.gold import Gold, Judged, make_gold
 from findback.model.names import Names
 from findback.model.run import Direction, Run
 
+MOST_GRADE = 1000
+"""2 to the power of a grade must stay a number."""
+_WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
 _UNSAFE = re.compile(r"[%\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _ESCAPED = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 
@@ -84,9 +87,7 @@ def read_run(
     if run is None:
         run, skipped = _read_slow(path, skip_bad=skip_bad)
     if not len(run):
-        raise DataError(
-            f"{path} holds no results", hint="a run has six columns: query Q0 document rank score tag"
-        )
+        raise DataError(f"{path} holds no results", hint="a run has six columns: query Q0 document rank score tag")
     run = replace(run, name=name or run.name, direction=direction)
     return ReadRun(_decode_run(run) if decode else run, skipped)
 
@@ -131,9 +132,7 @@ def _read_slow(path: Path, *, skip_bad: bool) -> ReadRun:
         documents=documents,
         starts=starts,
         codes=documents.find([document for results in found.values() for document in results]),
-        scores=np.array(
-            [score for results in found.values() for score in results.values()], dtype=np.float64
-        ),
+        scores=np.array([score for results in found.values() for score in results.values()], dtype=np.float64),
         direction="higher",
         order="score",
         distinct=True,
@@ -156,15 +155,18 @@ def read_qrels(path: Path, *, decode: bool = False, skip_bad: bool = False) -> G
     faults: list[Fault] = []
     found: dict[str, dict[str, int]] = {}
     restore = decode_id if decode else str
+    known: dict[str, int | None] = {}
     for number, cells in read_rows(path, QRELS_COLUMNS, faults):
-        query, document, grade = restore(cells[0]), restore(cells[2]), cells[3]
+        query, document, text = restore(cells[0]), restore(cells[2]), cells[3]
+        grade = known[text] if text in known else known.setdefault(text, _read_grade(text))
         if len(cells) > QRELS_COLUMNS:
             like = "this looks like a run" if len(cells) == RUN_COLUMNS else "an id with a space?"
             message = f"{len(cells)} columns, and judgements have four: {like}"
             faults.append(Fault(str(path), number, message))
-        elif not re.fullmatch(r"[+-]?\d{1,9}", grade):
-            faults.append(Fault(str(path), number, f"the grade {shown(grade)} is not a whole number"))
-        elif found.setdefault(query, {}).setdefault(document, int(grade)) != int(grade):
+        elif grade is None:
+            message = f"the grade {shown(text)} is not a whole number up to {MOST_GRADE}"
+            faults.append(Fault(str(path), number, message))
+        elif found.setdefault(query, {}).setdefault(document, grade) != grade:
             message = f"document {shown(document)} has two grades for query {shown(query)}"
             faults.append(Fault(str(path), number, message))
     settle_faults(path, "qrels", faults, skip_bad=skip_bad)
@@ -172,6 +174,12 @@ def read_qrels(path: Path, *, decode: bool = False, skip_bad: bool = False) -> G
         raise DataError(f"{path} holds no judgements", hint="they have four columns: query 0 document grade")
     rows = (Judged(q, d, grade) for q, judged in found.items() for d, grade in judged.items())
     return make_gold(tuple(found), rows)
+
+
+def _read_grade(text: str) -> int | None:
+    if not _WHOLE.fullmatch(text):
+        return None
+    return int(text) if abs(int(text)) <= MOST_GRADE else None
 
 
 def run_lines(run: Run, *, tag: str = "findback") -> Iterator[str]:
@@ -190,9 +198,7 @@ def run_lines(run: Run, *, tag: str = "findback") -> Iterator[str]:
 def qrels_lines(gold: Gold) -> Iterator[str]:
     """Yield judgements as TREC lines; parts and anchors have no place there, nor do questions without any."""
     best: dict[tuple[int, int], int] = {}
-    for query, document, grade in zip(
-        gold.query.tolist(), gold.document.tolist(), gold.grade.tolist(), strict=True
-    ):
+    for query, document, grade in zip(gold.query.tolist(), gold.document.tolist(), gold.grade.tolist(), strict=True):
         best[query, document] = max(grade, best.get((query, document), grade))
     for (query, document), grade in best.items():
         yield f"{encode_id(gold.queries[query])} 0 {encode_id(gold.documents[document])} {grade}\n"

@@ -77,9 +77,7 @@ def _number_stretches(
     for word in gather_words(letters, starts, lengths):
         change[1:] |= word[1:] != word[:-1]
     first = np.flatnonzero(change)
-    return np.asarray(
-        coder.number(letters, starts[first], ends[first])[np.cumsum(change) - 1], dtype=np.int32
-    )
+    return np.asarray(coder.number(letters, starts[first], ends[first])[np.cumsum(change) - 1], dtype=np.int32)
 
 
 def _read_scores(

@@ -71,6 +71,7 @@ def _read(file: BinaryIO) -> bytes:
 
 
 def finite_number(text: str) -> float | None:
+    """Return the number a text means, None when it means none or one that is not finite."""
     try:
         value = float(text) if "_" not in text else float("nan")
     except ValueError:
@@ -79,6 +80,7 @@ def finite_number(text: str) -> float | None:
 
 
 def shown(text: str) -> str:
+    """Return an id as it can stand in a message: short, quoted, without control characters."""
     cut = text if len(text) <= 80 else text[:79] + "…"
     return "'" + "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in cut) + "'"
 
@@ -127,6 +129,7 @@ def _guess_columns(line: str, cells: list[str], columns: int) -> str:
 
 
 def settle_faults(path: Path, what: str, faults: list[Fault], *, skip_bad: bool) -> None:
+    """Raise DataError with all faults, unless bad lines are to be left out."""
     if faults and not skip_bad:
         count = f"{len(faults):,} fault{'s' if len(faults) > 1 else ''}"
         raise DataError(f"the {what} {path} has {count}", faults=faults, hint=_HINT)

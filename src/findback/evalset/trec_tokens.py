@@ -33,18 +33,19 @@ class Block(NamedTuple):
 
 
 def split_block(text: bytes, columns: int) -> Block | None:
-    """Return the first columns of every line, or None where a line has fewer.
+    r"""Return the first columns of every line, or None where a line has fewer.
 
     Args:
         text: Whole lines, the last one ended too.
         columns: How many columns there must be; further ones are dropped.
 
-    >>> block = split_block(b"q1 0 doc 1\\n\\nq2  0 d 2\\r\\n", 4)
+    >>> block = split_block(b"q1 0 doc 1\n\nq2  0 d 2\r\n", 4)
     >>> (block.ends - block.starts).tolist()
     [[2, 1, 3, 1], [2, 1, 1, 1]]
     """
     letters = np.frombuffer(bytes(MARGIN) + text + bytes(MARGIN), dtype=np.uint8)
-    ends = np.flatnonzero(letters[MARGIN:-MARGIN] <= _BLANK) + MARGIN
+    ends = np.flatnonzero(letters[MARGIN:-MARGIN] <= _BLANK)
+    ends += MARGIN
     starts = np.empty_like(ends)
     starts[:1] = MARGIN
     np.add(ends[:-1], 1, out=starts[1:])
@@ -85,9 +86,7 @@ def keep_first(words: UInt64s, count: Int64s) -> UInt64s:
     return words & (_ALL >> half >> (shift - half))
 
 
-def parse_numbers(
-    letters: NDArray[np.uint8], starts: Int64s, ends: Int64s
-) -> tuple[NDArray[np.float64], Int64s]:
+def parse_numbers(letters: NDArray[np.uint8], starts: Int64s, ends: Int64s) -> tuple[NDArray[np.float64], Int64s]:
     """Return plain decimal numbers, exactly as `float` would, and the places of those it cannot do.
 
     Plain is: a sign or none, digits, at most one dot; 16 characters and a value below 2 ** 53 without

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from findback.measure.comparable import Reading, assume_languages, read
 from findback.measure.rarity import DocumentFrequencies
+from findback.measure.wordtable import LONGEST_TEXT, WordTable, cut_batches
 from findback.text.stems import stem_all
 from findback.text.words import words
 
@@ -60,29 +61,46 @@ class CodedTexts:
             vocabulary: To be shared with other collections.
         """
         self.vocabulary = Vocabulary() if vocabulary is None else vocabulary
+        self._table = WordTable(self.vocabulary.__getitem__)
         self.readings: list[Reading] = []
         self.lengths: list[int] = []
         """Code points of each text."""
         self._flat = array("i")
         self._starts = array("q", [0])
-        if languages is None:
-            for text in texts:
-                self.add(text)
-        else:
-            for text, language in zip(texts, languages, strict=True):
-                self.add(text, language)
+        listed = list(texts)
+        known = [None] * len(listed) if languages is None else list(languages)
+        if len(known) != len(listed):
+            raise ValueError(f"{len(known)} languages for {len(listed)} texts")
+        start = 0
+        for end in cut_batches([len(text) for text in listed]):
+            self._add_batch(listed[start:end], known[start:end])
+            start = end
 
     def __len__(self) -> int:
         return len(self.lengths)
 
     def add(self, text: str, language: str | None = None) -> int:
         """Add a text and return its position."""
+        self._append(self._code(text), text, language)
+        return len(self.lengths) - 1
+
+    def _add_batch(self, texts: Sequence[str], languages: Sequence[str | None]) -> None:
+        together = [text for text in texts if text.isascii() and len(text) <= LONGEST_TEXT]
+        coded = self._table.code(together) if len(together) > 1 else None
+        pieces = iter(np.split(coded.codes, np.cumsum(coded.counts)[:-1])) if coded is not None else None
+        for text, language in zip(texts, languages, strict=True):
+            batched = pieces is not None and text.isascii() and len(text) <= LONGEST_TEXT
+            self._append(next(pieces) if batched and pieces is not None else self._code(text), text, language)
+
+    def _code(self, text: str) -> Codes:
         tokens = words(text)
-        self._flat.extend(map(self.vocabulary.__getitem__, tokens))
+        return np.fromiter(map(self.vocabulary.__getitem__, tokens), dtype=np.int32, count=len(tokens))
+
+    def _append(self, codes: Codes, text: str, language: str | None) -> None:
+        self._flat.frombytes(codes.tobytes())
         self._starts.append(len(self._flat))
         self.lengths.append(len(text))
-        self.readings.append(read(text, language, tokens))
-        return len(self.lengths) - 1
+        self.readings.append(read(text, language))
 
     def flat(self) -> Codes:
         """Return the codes of all texts behind each other; no text can be added while this is held."""

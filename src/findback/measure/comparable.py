@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from findback.text.languages import guess_language, guess_latin_language
+from findback.text.languages import SAMPLED, guess_language, guess_latin_language
 from findback.text.scripts import count_scripts, find_dominant_script, join_japanese, primary_language
 from findback.text.words import blank_placeholders, words
 
@@ -38,13 +38,12 @@ def explain(reason: Unmeasurable) -> str:
     return _REASONS[reason]
 
 
-def read(text: str, language: str | None = None, tokens: Sequence[str] | None = None) -> Reading:
+def read(text: str, language: str | None = None) -> Reading:
     """Return how a text reads.
 
     Args:
         text: The text.
         language: Its language, where known; it is believed.
-        tokens: Its words, where they are at hand.
 
     >>> read("vpn timeout", "en-GB")[:2]
     ('Latn', 'en')
@@ -52,8 +51,9 @@ def read(text: str, language: str | None = None, tokens: Sequence[str] | None = 
     if text.isascii():
         if text.lower() == text.upper():
             return Reading(None, primary_language(language) if language else None, frozenset())
-        found = words(text) if tokens is None else tokens
-        return Reading("Latn", primary_language(language) if language else guess_latin_language(found), _LATIN)
+        if language:
+            return Reading("Latn", primary_language(language), _LATIN)
+        return Reading("Latn", guess_latin_language(words(text[:SAMPLED])), _LATIN)
     text = blank_placeholders(text)
     known = primary_language(language) if language else guess_language(text)
     counts = join_japanese(count_scripts(text))

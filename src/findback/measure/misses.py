@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-MissKind = Literal[
-    "error", "not visible to this audience", "not in the index", "beyond the cut-off", "not found"
-]
+MissKind = Literal["error", "not visible to this audience", "not in the index", "beyond the cut-off", "not found"]
 
 
 class GoldState(NamedTuple):
@@ -17,9 +15,7 @@ class GoldState(NamedTuple):
     """Whether the asker may see it; None when nobody knows."""
 
 
-def classify_miss(
-    best_rank: int, cutoff: int, golds: Sequence[GoldState], *, failed: bool = False
-) -> MissKind | None:
+def classify_miss(best_rank: int, cutoff: int, golds: Sequence[GoldState], *, failed: bool = False) -> MissKind | None:
     """Return why a question was missed, or None when it was not.
 
     Search is broken as soon as one right document was there to be found; only where each one is known

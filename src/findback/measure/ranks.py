@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import isnan
 from typing import Literal
 
 import numpy as np
@@ -185,24 +186,24 @@ def _count_above(run: Run, query: Int64s, rows: Int64s, ties: Ties) -> tuple[Int
     tied = np.ones(len(rows), dtype=np.int64)
     order = np.argsort(query, kind="stable")
     bounds = np.flatnonzero(np.diff(query[order], prepend=-1, append=-1))
-    for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        mine = order[begin:end]
-        first = int(run.starts[query[mine[0]]])
-        block = orient_scores(run, slice(first, int(run.starts[query[mine[0]] + 1])))
+    owners = query[order[bounds[:-1]]]
+    firsts, lasts = run.starts[owners].tolist(), run.starts[owners + 1].tolist()
+    places = order.tolist()
+    for begin, end, first, last in zip(bounds.tolist(), bounds[1:].tolist(), firsts, lasts, strict=False):
+        block = orient_scores(run, slice(first, last))
         if ties == "trec":
             block = block.astype(np.float32)
-        scores = block[rows[mine] - first]
-        for at, score in zip(mine.tolist(), scores, strict=True):
+        mine = places[begin:end]
+        for at, score in zip(mine, block[rows[mine] - first].tolist(), strict=True):
             # A result without a score stands below all that have one, tied with its like.
-            lost = np.isnan(score)
+            lost = isnan(score)
             above[at] = np.count_nonzero(~np.isnan(block) if lost else block > score)
             same = np.isnan(block) if lost else block == score
-            if ties == "expected":
-                tied[at] = np.count_nonzero(same)
-            else:
-                codes = run.codes[first : first + len(block)][same]
+            tied[at] = np.count_nonzero(same)
+            if ties == "trec" and tied[at] > 1:
+                codes = run.codes[first:last][same]
                 above[at] += np.count_nonzero(codes > run.codes[rows[at]])
-    return above, tied
+    return above, np.ones_like(tied) if ties == "trec" else tied
 
 
 def _arrange(gold: Gold, above: Int64s, tied: Int64s, returned: Int64s) -> Placed:

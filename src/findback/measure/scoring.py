@@ -58,7 +58,7 @@ class Column:
 
     @property
     def mean(self) -> float | None:
-
+        """The plain mean over questions with a value, None when there is none; it knows of no clusters."""
         kept = self.values[~self.undefined]
         return float(kept.mean()) if len(kept) else None
 
@@ -92,6 +92,7 @@ class Scores:
     """Queries of the run that the set does not have."""
 
     def __getitem__(self, metric: str | Metric) -> Column:
+        """Return the column of a metric that was asked for."""
         name = str(parse_metric(metric) if isinstance(metric, str) else metric)
         if name not in self.columns:
             raise UsageError(f"{name} was not scored", hint=f"there are {', '.join(self.columns)}")

@@ -165,7 +165,6 @@ def chance_all_within(groups: list[int], tied: int, places: int) -> float:
     ways = [1] + [0] * places
     for size, least in [*((size, 1) for size in groups), (tied - sum(groups), 0)]:
         ways = [
-            sum(ways[i - take] * comb(size, take) for take in range(least, min(size, i) + 1))
-            for i in range(places + 1)
+            sum(ways[i - take] * comb(size, take) for take in range(least, min(size, i) + 1)) for i in range(places + 1)
         ]
     return ways[places] / comb(tied, places)

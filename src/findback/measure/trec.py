@@ -121,9 +121,7 @@ def _check_name(name: str) -> None:
     if family in REFUSED:
         raise UsageError(f"trec_eval's {name} is not computed here", hint=REFUSED[family])
     if family not in FAMILIES or (name != family and name not in {known for known, _ in _computations(1)}):
-        raise UsageError(
-            f"there is no trec_eval measure {name!r} here", hint=f"there are {', '.join(FAMILIES)}"
-        )
+        raise UsageError(f"there is no trec_eval measure {name!r} here", hint=f"there are {', '.join(FAMILIES)}")
 
 
 def _family(name: str) -> str:
@@ -164,9 +162,7 @@ def _found(placed: Placed, level: int) -> NDArray[np.float64]:
     return np.bincount(placed.relevant(level)[0], minlength=placed.questions).astype(np.float64)
 
 
-def interpolate_precision(
-    placed: Placed, share: float, level: int = 1, *, up: float = 0.5
-) -> NDArray[np.float64]:
+def interpolate_precision(placed: Placed, share: float, level: int = 1, *, up: float = 0.5) -> NDArray[np.float64]:
     """Return the highest precision at or after the rank where recall reaches `share`; 0 where it never does.
 
     Source:

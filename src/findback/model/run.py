@@ -97,9 +97,7 @@ class Run:
         score = None if self.scores is None or np.isnan(self.scores[row]) else float(self.scores[row])
         number = -1 if self.passage is None else int(self.passage[row])
         span = None if self.spans is None or self.spans[row, 0] < 0 else Span(*map(int, self.spans[row]))
-        return Hit(
-            self.documents[int(self.codes[row])], score, None if number < 0 else self.passages[number], span
-        )
+        return Hit(self.documents[int(self.codes[row])], score, None if number < 0 else self.passages[number], span)
 
 
 class RunBuilder:

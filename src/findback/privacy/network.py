@@ -110,11 +110,19 @@ def _is_v6(written: str) -> bool:
     return len(groups) >= 3 or (len(groups) == 2 and len(groups[0]) == 4)
 
 
+def _says_inside(labels: Sequence[str]) -> bool:
+    """Say whether a name such as host-1.corp.example.org has a piece that says that it is internal."""
+    telling = any(c.isdigit() or c == "-" for c in labels[0])
+    return telling and labels[-1].isalpha() and not words_of("hosts", "inner").isdisjoint(labels[1:-1])
+
+
 def _is_internal(name: str) -> bool:
     everywhere = words_of("hosts", "everywhere")
     if any(name == known or name.endswith(f".{known}") for known in everywhere):
         return False
     labels = name.split(".")
+    if len(labels) > 3 and _says_inside(labels):
+        return True
     suffix = next((s for s in words_of("hosts", "suffixes") if name.endswith(f".{s}")), None)
     if suffix is None or labels[0] in words_of("hosts", "package_roots"):
         return False

@@ -24,7 +24,7 @@ _DATE = re.compile(
 )
 _NORTH_AMERICA = re.compile(r"(?:1[-. ])?(?:\([2-9]\d\d\)[ ]?|[2-9]\d\d([-.]))[2-9]?\d{2,3}[-. ]\d{4}")
 _BRACKETED_AREA = re.compile(r"\(0?\d{1,4}\)[ -]?\d{2,4}(?:[ -]?\d{2,4}){1,3}")
-_TRUNK = re.compile(r"\(?0\d{1,5}\)?(?:[ .\-/]{1,2}\d{2,8}){1,5}")
+_TRUNK = re.compile(r"\(?0\d{1,5}\)?(?:[ .\-/]{1,3}\d{2,8}){1,5}")
 _EPOCH = re.compile(r"1[5-9]\d{8}(?:\d{3}){0,3}(?:\.\d{1,9})?")
 _POSTAL = re.compile(r"\d{5}-\d{4}")
 _DECIMAL = re.compile(r"\d+\.\d+")

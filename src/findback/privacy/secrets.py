@@ -16,6 +16,7 @@ _LONG = 20
 _LEAST = 8
 _SHORT = 6
 _PIN = 4
+_PHRASE = 64
 _AWS_REACH = 200
 
 _PEM = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-[0-9]:")
@@ -23,6 +24,7 @@ _PEM_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|Priv
 _USERINFO = re.compile(r"://([^\s/?#@:\"'<>]{0,128}):([^\s/@\"'<>]{1,256})@")
 _LONE_USER = re.compile(r"://([A-Za-z0-9_.~%-]{16,256})@")
 _AUTH_HEADER = re.compile(r"\b(?:bearer|basic|apikey|digest)\s{1,3}([A-Za-z0-9+/_.~=-]{12,4096})", re.IGNORECASE)
+_LOGIN = re.compile(r"(?<!\S)(?:-u|--user)[\s=]{1,3}[\"']?([^\s:\"'<>$]{1,64}):([^\s\"']{3,128})")
 _AWS_CUE = re.compile(r"(?:AKIA|ASIA)[A-Z0-9]{16}|aws", re.IGNORECASE)
 _AWS_SECRET = re.compile(r"(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
 _IN_ADDRESS = re.compile(r"[?&][\w-]*$")
@@ -31,7 +33,8 @@ _TEMPLATE = re.compile(r"[<{$%\[(*]|\.{3}|…|xxx|process\.env|os\.environ|geten
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_]*(?:[.\-][A-Za-z_]+)*\(?\)?")
 _NUMBERED = re.compile(r"v?\d+(?:\.\d+)+")
 _CALL = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+[(\[]|[a-z_]+\(")
-_TRAILING = ".,;:!?)]}>"
+# An exclamation mark ends more passwords than questions.
+_TRAILING = ".,;:?)]}>"
 
 
 class SecretRule(NamedTuple):
@@ -49,6 +52,7 @@ def find_secrets(text: str) -> Iterator[Finding]:
     yield from _find_private_keys(text)
     yield from _find_tokens(text)
     yield from _find_values(text)
+    yield from _find_logins(text)
     yield from _find_in_addresses(text)
     yield from _find_aws_secrets(text)
 
@@ -124,7 +128,8 @@ def _find_tokens(text: str) -> Iterator[Finding]:
 def _value_pattern() -> re.Pattern[str]:
     keys = sorted(words_of("secrets", "keys"), key=len, reverse=True)
     names = "|".join(re.escape(key).replace(r"\ ", r"[\s_-]?") for key in keys)
-    between = r"""["'`\]]{0,2}(?:\s{0,3}(?::=|=>|==|[:=→])\s{0,3}|\s{1,3}(?:is|was|ist|are)\s{1,3}:?)"""
+    joins = "|".join(sorted(words_of("secrets", "joins")))
+    between = rf"""["'`\]]{{0,2}}(?:\s{{0,3}}(?::=|=>|==|[:=→：])\s{{0,3}}|\s{{1,3}}(?:{joins})\s{{1,3}}:?)"""
     option = r"(?<=--)(?P<option>[a-z-]{0,20}?(?:" + names + r"))(?:\s{1,3}|=)"
     value = rf"""(?:["'`](?P<quoted>[^"'`\n]{{4,{_VALUE_LIMIT}}})["'`]|(?P<bare>[^\s"'`<>,;]{{4,{_VALUE_LIMIT}}}))"""
     # Keys of settings may have a name before them (DB_PASSWORD), never letters after them (tokenizer).
@@ -133,28 +138,53 @@ def _value_pattern() -> re.Pattern[str]:
 
 def _find_values(text: str) -> Iterator[Finding]:
     for match in _value_pattern().finditer(text):
-        group = "quoted" if match["quoted"] is not None else "bare"
-        start, end = match.span(group)
-        if group == "bare":
-            if _IN_ADDRESS.search(text[max(match.start() - _KEY_REACH, 0) : match.start()]):
-                end = start + len(re.split(r"[&#)\]]", text[start:end], maxsplit=1)[0])
-            while end > start and text[end - 1] in _TRAILING:
-                end -= 1
+        quoted = match["quoted"] is not None
+        start, end = match.span("quoted" if quoted else "bare")
+        if not quoted:
+            end = start + len(_cut_value(text[start:end], text[max(match.start() - _KEY_REACH, 0) : match.start()]))
         key = re.sub(r"[\s_-]", " ", (match["key"] or match["option"]).lower())
-        if _is_secret_value(text[start:end], key):
+        if _is_secret_value(text[start:end], key, quoted=quoted):
             yield Finding(start, end, "SECRET", "secret.value")
+    for match in _spaced_pattern().finditer(text):
+        value = match[1].rstrip("-_=")
+        if any(c.isalpha() for c in value) and looks_random(value):
+            yield Finding(match.start(1), match.start(1) + len(value), "SECRET", "secret.value")
+
+
+def _cut_value(value: str, before: str) -> str:
+    """Return a value without the punctuation of the sentence, or the rest of the address, around it."""
+    if _IN_ADDRESS.search(before):
+        value = re.split(r"[&#)\]]", value, maxsplit=1)[0]
+    return value.rstrip(_TRAILING)
+
+
+def _find_logins(text: str) -> Iterator[Finding]:
+    for match in _LOGIN.finditer(text):
+        # `-u 1000:1000` names a user and a group.
+        if not (_TEMPLATE.match(match[2]) or match[2].isdigit() or match[1] == match[2]):
+            yield Finding(match.start(1), match.end(2), "SECRET", "secret.login")
     for match in _AUTH_HEADER.finditer(text):
         value = match[1].rstrip(".")
         if looks_random(value) or (len(value) >= _LONG and any(c.isdigit() for c in value)):
             yield Finding(match.start(1), match.start(1) + len(value), "SECRET", "secret.header")
 
 
-def _is_secret_value(value: str, key: str) -> bool:
+@lru_cache(maxsize=1)
+def _spaced_pattern() -> re.Pattern[str]:
+    """Return the pattern of a key with nothing but a blank before its value, which must then look random."""
+    keys = sorted(words_of("secrets", "keys"), key=len, reverse=True)
+    names = "|".join(re.escape(key).replace(r"\ ", r"[\s_-]?") for key in keys)
+    return re.compile(rf"(?:{names})[\s\"'`(]{{1,3}}([A-Za-z0-9_+/=-]{{16,512}})(?![A-Za-z0-9.])", re.IGNORECASE)
+
+
+def _is_secret_value(value: str, key: str, *, quoted: bool) -> bool:
     if value.lower() in words_of("secrets", "stand_ins") or _TEMPLATE.match(value) or _CALL.match(value):
         return False
-    if " " in value.strip():
-        return False
-    if any(key.endswith(word) for word in words_of("secrets", "password_keys")):
+    is_password = any(key.endswith(word) for word in words_of("secrets", "password_keys"))
+    if any(c.isspace() for c in value):
+        # Only quotation marks tell a passphrase from a sentence.
+        return quoted and is_password and _SHORT <= len(value) <= _PHRASE
+    if is_password:
         return _is_password(value)
     digits = sum(c.isdigit() for c in value)
     if digits == len(value) or _NUMBERED.fullmatch(value):
@@ -198,7 +228,7 @@ def _find_in_addresses(text: str) -> Iterator[Finding]:
 def _query_pattern() -> re.Pattern[str]:
     keys = sorted(words_of("secrets", "url_keys"), key=len, reverse=True)
     names = "|".join(re.escape(key) for key in keys)
-    return re.compile(rf"(?:[?&#]|&amp;)(?:{names})=([^\s&#\"'<>|]{{6,4096}})", re.IGNORECASE)
+    return re.compile(rf"(?:[?&#]|&amp;)(?:{names})=([^\s&#\"'<>|)\]]{{6,4096}})", re.IGNORECASE)
 
 
 def _find_aws_secrets(text: str) -> Iterator[Finding]:

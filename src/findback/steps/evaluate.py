@@ -22,7 +22,7 @@ from findback.retrievers.asking import Asked, ask_all
 from findback.steps.egress import refuse_unreviewed
 from findback.steps.gold import Labelled, label_columns
 from findback.steps.kept import keep, now
-from findback.steps.legend import explain_metrics
+from findback.steps.legend import UNCERTAINTY, explain_metrics
 from findback.steps.lenient import lenient_group
 from findback.steps.makeup import limits, make_up, subject_mix
 from findback.steps.misses import (
@@ -141,7 +141,7 @@ def evaluate(
             for one, outcome, run_id in zip(scored, outcomes, kept, strict=True)
         ),
         spread=spread_of(scored, primary),
-        legend=explain_metrics(wanted),
+        legend=(*explain_metrics(wanted), *UNCERTAINTY),
         limits=limits(make_up(asked), retrievers={r.name: r.kind for r in built}, today=made.date()),
     )
     if workspace.file is not None:

@@ -23,6 +23,13 @@ MEANINGS = {
 }
 
 
+UNCERTAINTY = (
+    "[low, high]: 95 % interval of the mean; every cluster (one root, thread or near-duplicate query) counts once",
+    "deff: design effect of questions that share gold documents; above 1.5 the interval is the one by gold",
+)
+"""What stands beside every figure."""
+
+
 def explain_metrics(names: Iterable[str]) -> tuple[str, ...]:
     """Return one line for each kind of metric among the names, in their order."""
     lines: dict[str, str] = {}

@@ -32,6 +32,7 @@ def make_up(questions: QuestionSet) -> SetMakeUp:
             "wording": counts(question.wording for question in asked),
             "answer": counts(question.answer for question in asked),
             "language": counts(question.language for question in asked),
+            "selected_on": counts(question.selected_on for question in asked if question.stratum == "failure"),
         },
         notes=questions.notes,
     )
@@ -78,8 +79,28 @@ def limits(made_of: SetMakeUp, *, retrievers: Mapping[str, str], today: date) ->
     by = {axis: {count.name: count.count for count in found} for axis, found in made_of.by.items()}
     said = [
         "Whether an answer built on these results is right: this tests finding documents, not what a reader or a"
-        " model makes of them."
+        + " model makes of them.",
+        *_trust_limits(made_of),
+        *_selection_limits(made_of, by),
+        *_type_limits(made_of, by),
     ]
+    if made_of.unresolved:
+        said.append(
+            f"{made_of.unresolved} questions name gold that is no document of this corpus; they count as not in the index."
+        )
+    if len(retrievers) == 1:
+        said.append("Whether another system would do better: only one was scored.")
+    said.append(
+        f"What the index holds after {today.isoformat()}: documents and names change, and a set goes stale with them."
+    )
+    return tuple(said)
+
+
+Counts = Mapping[str, Mapping[str, int]]
+
+
+def _trust_limits(made_of: SetMakeUp) -> list[str]:
+    said = []
     if made_of.heading.startswith("unreleased"):
         said.append(
             "How much to trust the labels: this set was never reviewed and released, so its gold stands as it was found."
@@ -89,10 +110,19 @@ def limits(made_of: SetMakeUp, *, retrievers: Mapping[str, str], today: date) ->
             f"Small differences: {made_of.clusters} independent questions leave wide intervals; read which side of"
             " chance a figure is on, not its decimals."
         )
-    failures = by["stratum"].get("failure", 0)
-    if failures and not by["stratum"].get("control"):
+    return said
+
+
+def _selection_limits(made_of: SetMakeUp, by: Counts) -> list[str]:
+    said = []
+    failures, controls = by["stratum"].get("failure", 0), by["stratum"].get("control", 0)
+    if failures:
+        named = {name: count for name, count in by["selected_on"].items() if name != "unknown"}
+        on = f" ({', '.join(f'{count} on {name}' for name, count in named.items())})" if named else ""
         said.append(
-            "How often people succeed: every case was chosen because a search failed, so levels lie below everyday use."
+            f"How often people succeed: {failures} of {made_of.questions} cases were chosen because a search failed{on},"
+            " so the system they failed on starts at a disadvantage and levels lie below everyday use"
+            + ("; read the control cases beside them." if controls else ".")
         )
     elif by["stratum"].get("unknown", 0) == made_of.questions:
         said.append(
@@ -104,23 +134,19 @@ def limits(made_of: SetMakeUp, *, retrievers: Mapping[str, str], today: date) ->
             f"What people type: {by['origin']['generated']} questions were written by a model looking at the answer;"
             " their scores stand apart."
         )
+    return said
+
+
+def _type_limits(made_of: SetMakeUp, by: Counts) -> list[str]:
+    said = []
     if not by["answer"].get("no-answer"):
         said.append("Whether a system can say that nothing fits: the set has no case without a good answer.")
     missing = [name for name in ("vague", "symptom-first", "wrong-name") if not by["wording"].get(name)]
-    if missing and by["wording"].get("unknown", 0) < made_of.questions:
-        said.append(f"How {', '.join(missing)} questions fare: the set has none.")
-    elif missing:
+    if missing and by["wording"].get("unknown", 0) == made_of.questions:
         said.append("How different kinds of wording fare: the set does not say how its questions are worded.")
+    elif missing:
+        said.append(f"How {', '.join(missing)} questions fare: the set has none.")
     languages = [name for name in by["language"] if name != "unknown"]
     if len(languages) == 1:
         said.append(f"Other languages than {languages[0]}: every question is in it.")
-    if made_of.unresolved:
-        said.append(
-            f"{made_of.unresolved} questions whose gold is no document of this corpus: they are left out of every mean."
-        )
-    if len(retrievers) == 1:
-        said.append("Whether another system would do better: only one was scored.")
-    said.append(
-        f"What the index holds after {today.isoformat()}: documents and names change, and a set goes stale with them."
-    )
-    return tuple(said)
+    return said

@@ -6,7 +6,7 @@ from functools import lru_cache
 from importlib.resources import files
 from itertools import repeat
 
-from findback.text.scripts import SAMPLED, count_scripts, find_dominant_script
+from findback.text.scripts import count_scripts, find_dominant_script
 from findback.text.words import words
 
 _LANGUAGE_OF_SCRIPT = {
@@ -16,7 +16,8 @@ _LANGUAGE_OF_SCRIPT = {
 }  # fmt: skip
 _MIN_HAN = 30
 _MIN_STOP_WORDS = 2
-_SAMPLED_WORDS = 100
+SAMPLED = 600
+"""Characters of a text whose words and letters are looked at; scripts are counted in more."""
 _NO_EVIDENCE = frozenset({"com"})
 """Web addresses hold it, in texts of every language."""
 
@@ -54,9 +55,9 @@ def guess_language(text: str) -> str | None:
 def guess_latin_language(tokens: Sequence[str]) -> str | None:
     """Return the Latin-script language whose function words are plainly the most frequent, else None.
 
-    Only the first 100 words are looked at, and each distinct one counts once.
+    Each distinct word counts once.
     """
-    seen = set(tokens[:_SAMPLED_WORDS])
+    seen = set(tokens)
     total = sum(map(_weigh_stop_words().get, seen, repeat(0)))
     if total == 0:
         return None

@@ -24,6 +24,9 @@ _ELISION = (
 # where it ends an article or pronoun that merely lost its vowel (l'erreur, dell'acqua).
 _LOOSE_APOSTROPHE = re.compile(rf"'(?:(?<![^\W_].)|(?![^\W_])|{_ELISION})", re.DOTALL)
 _LOOSE_UNDERSCORE = re.compile(r"_(?:(?<![^\W_].)|(?![^\W_]))", re.DOTALL)
+_SYMBOLS = re.compile(
+    "[\u00a0-\u00a9\u00ab-\u00b1\u00b4\u00b6-\u00b8\u00bb\u00bf\u00d7\u00f7\u2000-\u2065\u20a0-\u20bf\u2190-\u245f\u2500-\u2767]+"
+)
 _ASCII_WORD = re.compile(r"[a-z0-9_']+")
 
 
@@ -75,13 +78,27 @@ def words(text: str) -> list[str]:
     ['返金', '金額']
     """
     if text.isascii():
-        return _blank_joiners(text.encode().translate(_ASCII_TABLE).decode()).split()
-    folded = _blank_joiners(fold(blank_placeholders(text)))
+        return space_out(text).split()
+    folded = fold(blank_placeholders(text))
+    # Dashes, curly quotes and arrows are all that is not ASCII in most English texts.
+    plain = _SYMBOLS.sub(" ", folded)
+    if plain.isascii():
+        return space_out(plain).split()
+    folded = _blank_joiners(folded)
     patterns = _patterns()
     found = patterns.word.findall(folded)
     if patterns.spaceless.search(folded) is None:
         return found
     return [token for word in found for token, _, _ in _cut(word, patterns)]
+
+
+def space_out(text: str) -> str:
+    """Return an ASCII text folded, of the same length, with a space for everything that is no part of a word.
+
+    >>> space_out("The worker's _set_")
+    "the worker's  set "
+    """
+    return _blank_joiners(text.encode().translate(_ASCII_TABLE).decode())
 
 
 def locate_words(text: str) -> list[Word]:

@@ -71,9 +71,7 @@ def place_anchors(run: Run, gold: Gold, holds: Containment | None = None) -> Pla
             elif share >= HELD:
                 above[at] = hit
                 break
-    return PlacedAnchors(
-        questions=len(gold), query=gold.query[rows].astype(np.int64), above=above, blind=blind
-    )
+    return PlacedAnchors(questions=len(gold), query=gold.query[rows].astype(np.int64), above=above, blind=blind)
 
 
 def _has_anchor(gold: Gold, row: int) -> bool:
@@ -82,12 +80,7 @@ def _has_anchor(gold: Gold, row: int) -> bool:
 
 
 def _share_held(run: Run, hit: int, gold: Gold, row: int, holds: Containment | None) -> float | None:
-    if (
-        run.spans is not None
-        and gold.spans is not None
-        and run.spans[hit, 0] >= 0
-        and gold.spans[row, 0] >= 0
-    ):
+    if run.spans is not None and gold.spans is not None and run.spans[hit, 0] >= 0 and gold.spans[row, 0] >= 0:
         begin, end = gold.spans[row]
         held = min(end, run.spans[hit, 1]) - max(begin, run.spans[hit, 0])
         return float(max(held, 0) / max(end - begin, 1))

@@ -33,9 +33,7 @@ FORMS = (
         "share of questions with a right document among the first k; what "
         "articles with one right document per question call precision@k",
     ),
-    Form(
-        "P", "needed", "precision", "right documents among the first k, divided by k", aliases=("Precision",)
-    ),
+    Form("P", "needed", "precision", "right documents among the first k, divided by k", aliases=("Precision",)),
     Form("R", "needed", "TREC recall", "share of all right documents among the first k", aliases=("Recall",)),
     Form(
         "RR",

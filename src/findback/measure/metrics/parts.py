@@ -22,9 +22,7 @@ def count_parts(placed: Placed) -> Int64s:
 def _chances(placed: Placed, cutoff: int) -> tuple[Int64s, NDArray[np.float64]]:
     """Return the question of each part that was returned at all, and its chance to be within the cut-off."""
     kept = np.flatnonzero(placed.part_above >= 0)
-    part, above, tied, count = first_blocks(
-        placed.part[kept], placed.part_above[kept], placed.part_tied[kept]
-    )
+    part, above, tied, count = first_blocks(placed.part[kept], placed.part_above[kept], placed.part_tied[kept])
     owner = np.zeros(int(placed.part.max(initial=-1)) + 1, dtype=np.int64)
     owner[placed.part] = placed.part_query
     return owner[part], chance_any_within(above, tied, count, cutoff)
@@ -46,7 +44,7 @@ def score_complete(placed: Placed, metric: Metric) -> NDArray[np.float64]:
     parts = count_parts(placed)
     sure = np.bincount(query[chance >= 1], minlength=placed.questions)
     possible = np.bincount(query[chance > 0], minlength=placed.questions)
-    values = ((parts > 0) & (sure == parts)).astype(np.float64)
+    values = np.asarray((parts > 0) & (sure == parts), dtype=np.float64)
     for at in np.flatnonzero((possible == parts) & (sure < parts)):
         values[at] = _chance_complete(placed, int(at), metric.cutoff or 0)
     return values
@@ -63,9 +61,7 @@ def _chance_complete(placed: Placed, question: int, cutoff: int) -> float:
     if sum(map(len, groups)) == len(set().union(*groups)):
         return chance_all_within([len(group) for group in groups], size, room)
     if len(groups) > MOST_SHARED:
-        raise UsageError(
-            f"{len(groups)} parts share documents with equal scores; Complete@{cutoff} cannot be told"
-        )
+        raise UsageError(f"{len(groups)} parts share documents with equal scores; Complete@{cutoff} cannot be told")
     total = 0.0
     for chosen in range(1 << len(groups)):
         picked = [group for at, group in enumerate(groups) if chosen >> at & 1]
@@ -98,4 +94,4 @@ def best_part_recall(placed: Placed, metric: Metric) -> NDArray[np.float64]:
 
 def best_complete(placed: Placed, metric: Metric) -> NDArray[np.float64]:
     """Return 1 where every part fits within the cut-off, else 0."""
-    return (_reachable_parts(placed, metric.cutoff or 0) == count_parts(placed)).astype(np.float64)
+    return np.asarray(_reachable_parts(placed, metric.cutoff or 0) == count_parts(placed), dtype=np.float64)
