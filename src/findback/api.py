@@ -79,12 +79,12 @@ def load_cases(path: str | Path, *, corpus: Corpus | str | Path | None = None, *
 
 
 def audit(
-    set: str | Path, *, real: str | Path | None = None, corpus: str | Path | None = None, **options: Any
-) -> AuditResult:  # noqa: A002
+    questions: str | Path, *, real: str | Path | None = None, corpus: str | Path | None = None, **options: Any
+) -> AuditResult:
     """Measure how much of a set's wording leaks from its answers.
 
     Args:
-        set: The golden set, in any known format.
+        questions: The golden set, in any known format.
         real: Queries people really typed.
         corpus: The documents; findback.toml's when left out.
         options: Fields of `AuditRequest`.
@@ -93,7 +93,7 @@ def audit(
         FindbackError: See `findback.steps.audit.audit`.
     """
     request = audit_step.AuditRequest(
-        set=Path(set),
+        set=Path(questions),
         real=Path(real) if real is not None else None,
         corpus=Path(corpus) if corpus is not None else None,
         **options,

@@ -85,7 +85,5 @@ def _remembered(environment: Mapping[str, str]) -> dict[str, str]:
     except (orjson.JSONDecodeError, KeyError, TypeError):
         agreed = None
     if not isinstance(agreed, dict):
-        raise SettingsError(
-            f"{file} is not a trust file of this version", hint="remove it; you will be asked again"
-        )
+        raise SettingsError(f"{file} is not a trust file of this version", hint="remove it; you will be asked again")
     return {str(root): str(digest) for root, digest in agreed.items()}

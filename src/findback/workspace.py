@@ -32,14 +32,11 @@ class Place(NamedTuple):
 
 
 PLACES = {
-    "runs": Place(
-        "results per question: document ids, scores, passages, latencies", "findback runs --remove"
-    ),
+    "runs": Place("results per question: document ids, scores, passages, latencies", "findback runs --remove"),
     "evaluations": Place("scores with queries and titles of misses, as the report shows them", "by hand"),
     "snapshots": Place("ids and text digests of the corpus", "by hand; made again when missing"),
     "passages": Place("texts of the corpus, cut by the chunker", "by hand; made again when missing"),
-    "indexes": Place("search indexes of the embedded retrievers", "by hand; made again when missing"),
-    "vectors": Place("vectors of passages, by text digest", "by hand; made again when missing"),
+    "indexes": Place("search indexes and vectors of the embedded retrievers", "by hand; made again when missing"),
     "tmp": Place("temporary files of findback and its children", "emptied when a command ends"),
 }
 """Everything findback keeps privately, each in its folder of mode 0700 with files of mode 0600."""
@@ -101,7 +98,7 @@ def state_home(environment: Mapping[str, str]) -> Path:
     """Return the folder under which findback keeps private things of every workspace."""
     base = environment.get("XDG_STATE_HOME", "")
     home = Path(environment.get("HOME") or Path.home())
-    return (Path(base) if os.path.isabs(base) else home / ".local" / "state") / "findback"
+    return (Path(base) if Path(base).is_absolute() else home / ".local" / "state") / "findback"
 
 
 def models_home(environment: Mapping[str, str]) -> Path:
@@ -184,9 +181,7 @@ def read_toml(file: Path) -> Tree:
     except UnicodeDecodeError as error:
         raise SettingsError(f"{file}: not UTF-8 at byte {error.start}", hint="save it as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
-        raise SettingsError(
-            f"{file}: {error}", hint="see docs/settings.md for the shape of each table"
-        ) from None
+        raise SettingsError(f"{file}: {error}", hint="see docs/settings.md for the shape of each table") from None
 
 
 def explain(error: ValidationError, where: str, origins: Mapping[str, Origin] | None = None) -> str:

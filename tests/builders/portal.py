@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 PAGES = {
-    "runbooks/ingest.md": "# Ingest worker\n\nThe ingest worker applies exponential backoff when the vendor answers 429.",
+    "runbooks/ingest.md": "# Ingest worker\n\nThe ingest worker applies exponential backoff on 429 from the vendor.",
     "runbooks/deploy.md": "# Deploy pipeline\n\nThe deploy pipeline pauses when a canary health check fails twice.",
     "howto/vpn.md": "# VPN\n\nInstall the tunnel client, then enrol the device certificate.",
     "howto/badge.md": "# Badge\n\nA lost badge is blocked at the reception desk within the hour.",

@@ -106,7 +106,9 @@ def test_import_and_export_round_trip(run, tmp_path: Path) -> None:
         assert back.status == 0, back.err
         first, second = ((root / file).read_text() for file in ("set.jsonl", f"back-{name}.jsonl"))
         strip = [
-            {key: json.loads(line)[key] for key in ("query", "judged")} for text in (first, second) for line in text.splitlines()
+            {key: json.loads(line)[key] for key in ("query", "judged")}
+            for text in (first, second)
+            for line in text.splitlines()
         ]
         for row in strip:
             for judgement in row["judged"]:
@@ -135,7 +137,9 @@ def test_cloned_workspace_is_asked_about(run, tmp_path: Path) -> None:
 def test_audit_fails_over_a_limit(run, tmp_path: Path) -> None:
     """`--fail-over` ends with status 1 when the overlap is surely above the limit, else with 0."""
     root = write_portal(tmp_path / "portal")
-    many = [(f"g{n}", "What exponential backoff does the ingest worker apply?", ["runbooks/ingest.md"]) for n in range(40)]
+    many = [
+        (f"g{n}", "What exponential backoff does the ingest worker apply?", ["runbooks/ingest.md"]) for n in range(40)
+    ]
     write_set(root / "golden.jsonl", [(i, f"{q[:-1]} {n}?", g) for n, (i, q, g) in enumerate(many)])
     assert run("audit", "golden.jsonl", "--fail-over", "1.0", cwd=root).status == 0
 
@@ -143,11 +147,11 @@ def test_audit_fails_over_a_limit(run, tmp_path: Path) -> None:
 def test_no_temporary_file_is_left_or_made_elsewhere(run, tmp_path: Path) -> None:
     """After the main job home, temp and the working folder hold nothing but what was asked for."""
     root = write_portal(tmp_path / "portal")
-    before = {path for path in root.rglob("*")}
-    temp = Path(os.environ.get("TMPDIR", "/tmp"))  # noqa: S108
+    before = set(root.rglob("*"))
+    temp = Path(os.environ.get("TMPDIR", "/tmp"))
     there = set(os.listdir(temp))
     assert run("evaluate", "--set", "asked.jsonl", cwd=root).status == 0
-    assert {path for path in root.rglob("*")} == before
+    assert set(root.rglob("*")) == before
     assert not list((tmp_path / "home").rglob("*"))
     assert {name for name in set(os.listdir(temp)) - there if "findback" in name} == set()
     leftovers = [path for path in (tmp_path / "state").rglob("*") if ".findback-tmp-" in path.name]

@@ -92,7 +92,7 @@ def test_nothing_to_report_says_what_to_run(run, tmp_path: Path) -> None:
 
 
 def test_init_keeps_what_is_there(run, tmp_path: Path) -> None:
-    """init never overwrites a findback.toml unless asked to, and needs documents."""
+    """Init never overwrites a findback.toml unless asked to, and needs documents."""
     root = write_portal(tmp_path / "portal")
     kept = (root / "findback.toml").read_text()
     assert run("init", cwd=root).status == 2

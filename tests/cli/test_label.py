@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from findback.evalset.open import open_set
-
 from builders.portal import write_portal
+from findback.evalset.open import open_set
 
 
 class Terminal:

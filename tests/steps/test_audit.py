@@ -6,13 +6,12 @@ from pathlib import Path
 import pytest
 
 import findback
+from builders.portal import ASKED, GOLDEN, write_pages, write_portal, write_set
 from findback.errors import DataError, MissingError
 from findback.model.audit import Audit, Gap
 from findback.model.estimate import Estimate
 from findback.steps.audit import AuditRequest, audit, exceeds
 from findback.workspace import Workspace, open_workspace
-
-from builders.portal import ASKED, GOLDEN, write_pages, write_portal, write_set
 
 
 def workspace(folder: Path) -> Workspace:
@@ -94,7 +93,9 @@ def test_worst_examples_mark_the_copied_words(tmp_path: Path) -> None:
 def test_other_corpus_is_said(tmp_path: Path) -> None:
     """Real queries about other documents are measured on theirs, and every claim says so."""
     root = write_portal(tmp_path / "a")
-    other = write_pages(tmp_path / "b", {"x.md": "Restart the print server from its console.", "y.md": "Pay slips arrive monthly."})
+    other = write_pages(
+        tmp_path / "b", {"x.md": "Restart the print server from its console.", "y.md": "Pay slips arrive monthly."}
+    )
     real = write_set(tmp_path / "real.jsonl", [("1", "printer dead", ["x.md"]), ("2", "when do we get paid", ["y.md"])])
     result = audit(workspace(root), AuditRequest(set=root / "golden.jsonl", real=real, real_corpus=other))
     assert result.different_corpora
@@ -146,7 +147,7 @@ def test_set_and_documents_must_be_there(tmp_path: Path) -> None:
 
 
 def test_public_sets_show_the_articles_figures(data: Path, tmp_path: Path) -> None:
-    """Chroma's questions against Ubuntu's: the articles' figures exactly, and both corpora and lengths are told apart."""
+    """Chroma's questions against Ubuntu's: the articles' figures exactly, corpora and lengths told apart."""
     request = AuditRequest(
         set=data / "chroma" / "questions.csv",
         corpus=data / "chroma" / "corpora",

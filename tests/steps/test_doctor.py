@@ -6,15 +6,14 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
+from builders.portal import write_portal
+from findback.retrievers.build import list_trusted
 from findback.steps.doctor import CheckItem, DoctorRequest, doctor
 from findback.steps.evaluate import EvaluateRequest, evaluate
 from findback.steps.opening import open_documents
 from findback.steps.status import status
 from findback.trust import digest_of
-from findback.retrievers.build import list_trusted
 from findback.workspace import Workspace, open_workspace
-
-from builders.portal import write_portal
 
 
 def workspace(root: Path, **environment: str) -> Workspace:
@@ -28,7 +27,7 @@ def item(items: tuple[CheckItem, ...], what: str) -> CheckItem:
 @contextmanager
 def server(status_code: int, body: bytes) -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:  # noqa: N802
+        def do_GET(self) -> None:
             self.send_response(status_code)
             self.end_headers()
             self.wfile.write(body)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import findback
+from builders.portal import write_portal
 from findback.corpus.corpus import corpus_of
 from findback.errors import DataError, MissingError, RefusedError, UntrustedError
 from findback.evalset.runs import load_run
@@ -18,8 +19,6 @@ from findback.model.question import Question, QuestionSet
 from findback.retrievers.memory import MemoryRetriever
 from findback.steps.evaluate import EvaluateRequest, evaluate
 from findback.workspace import open_workspace
-
-from builders.portal import write_portal
 
 
 def question(id_: str, gold: str | None, **more: object) -> Question:
@@ -159,7 +158,9 @@ def test_strata_and_origins_stand_apart(tmp_path: Path) -> None:
 
 def test_gold_outside_the_corpus_is_scored_and_named(tmp_path: Path) -> None:
     """A set whose gold is partly no document of the corpus keeps those cases as misses and says so."""
-    result = score(tmp_path, [question("a", "d1"), question("b", "gone")], {"a": ranked("a", {"a": ["d1"], "b": ["d1"]})}, ["d1"])
+    result = score(
+        tmp_path, [question("a", "d1"), question("b", "gone")], {"a": ranked("a", {"a": ["d1"], "b": ["d1"]})}, ["d1"]
+    )
     assert value(result.retrievers[0], "Success@1") == 0.5
     assert result.retrievers[0].outside_corpus == 0
 

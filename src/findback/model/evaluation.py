@@ -7,9 +7,7 @@ from findback.model.estimate import Estimate
 from findback.model.record import Record
 
 Axis = Literal["all", "origin", "stratum", "wording", "answer", "language", "overlap", "indexed", "lenient"]
-MissClass = Literal[
-    "error", "not visible to this audience", "not in the index", "beyond the cut-off", "not found"
-]
+MissClass = Literal["error", "not visible to this audience", "not in the index", "beyond the cut-off", "not found"]
 
 
 class Count(Record):

@@ -25,6 +25,7 @@ class Documents(Protocol):
     def name(self) -> str:
         """How reports call it."""
         ...
+
     @property
     def digest(self) -> str:
         """Digest over ids and texts."""
@@ -76,18 +77,22 @@ class Retriever(Protocol):
     def name(self) -> str:
         """Its name in findback.toml, or the one a caller gave."""
         ...
+
     @property
     def kind(self) -> str:
         """The registry's name for what it is."""
         ...
+
     @property
     def score_direction(self) -> ScoreDirection | None:
         """Which scores are better; None when it gives none, or none that can be compared."""
         ...
+
     @property
     def honours(self) -> frozenset[str]:
         """Fields of `Context` it can honour."""
         ...
+
     @property
     def egress(self) -> Literal["local", "internal", "external"]:
         """Where a query goes."""

@@ -106,7 +106,7 @@ def audit(
     if not questions.questions:
         raise DataError(f"{questions.name} holds no question")
     sample, sample_corpus = open_sample(workspace, request, corpus, progress)
-    own, other = measure_both(questions, corpus, sample, sample_corpus, seed, progress)
+    own, other = measure_both(questions, corpus, sample, sample_corpus, seed=seed, progress=progress)
     lengths = share_window(own.worded, other.worded if other is not None else None)
     different = sample_corpus is not None and corpus is not None and sample_corpus.digest != corpus.digest
     audited: tuple[AuditedRetriever, ...] = ()
@@ -123,7 +123,7 @@ def audit(
         )
         other_side = AuditedSet(sample, sample_corpus, other) if sample is not None and other is not None else None
         plan = ScorePlan(metric, request.depth, measures.leak_limit, seed)
-        outcomes = asyncio.run(audit_retrievers(built, elsewhere, own_side, other_side, plan, progress))
+        outcomes = asyncio.run(audit_retrievers(built, elsewhere, own_side, other_side, plan, progress=progress))
         audited = outcomes.retrievers
         spreads = (spread_on(outcomes.on_set, metric, seed), spread_on(outcomes.on_sample, metric, seed))
     gaps = find_gaps(own, other, corrected_only=lengths.corrected_only, seed=seed)
@@ -176,6 +176,7 @@ def measure_both(
     corpus: Corpus | None,
     sample: QuestionSet | None,
     sample_corpus: Corpus | None,
+    *,
     seed: int,
     progress: Progress,
 ) -> tuple[MeasuredSide, MeasuredSide | None]:

@@ -60,6 +60,7 @@ async def audit_retrievers(
     own: AuditedSet,
     other: AuditedSet | None,
     plan: ScorePlan,
+    *,
     progress: Progress,
 ) -> Outcomes:
     """Score every retriever on both sides and cut its success by overlap.

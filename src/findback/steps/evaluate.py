@@ -3,6 +3,7 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Literal, NamedTuple
@@ -115,7 +116,12 @@ def evaluate(
     wanted = metrics if primary in metrics else (*metrics, primary)
     if any(judgement.anchor for question in labelled.questions for judgement in question.gold):
         wanted = (*wanted, *(name for name in PASSAGE_METRICS if name not in wanted))
-    plan = Plan(labelled, wanted, primary, request, chosen.depth if request.depth is None else request.depth, seed)
+    plan = Plan(
+        labelled=labelled,
+        request=request,
+        cutoff=parse_metric(primary).cutoff or DEFAULT_CUTOFF,
+        depth=request.depth or chosen.depth,
+    )
     built = systems or open_retrievers(workspace, request.retrievers, corpus, progress=progress, ask=ask)
     refuse_unreviewed(asked, built, workspace.settings.egress)
     made = now()
@@ -149,27 +155,26 @@ def evaluate(
     return result
 
 
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Plan:
     """What one evaluation asks of every retriever."""
 
-    def __init__(
-        self,
-        labelled: Labelled,
-        metrics: tuple[str, ...],
-        primary: str,
-        request: EvaluateRequest,
-        depth: int,
-        seed: int,
-    ) -> None:
-        self.labelled = labelled
-        self.metrics = metrics
-        self.primary = primary
-        self.request = request
-        self.depth = depth
-        self.seed = seed
-        self.cutoff = parse_metric(primary).cutoff or DEFAULT_CUTOFF
-        self.queries = [(q.id, Query(q.query, q.context)) for q in labelled.questions]
-        self.golds = tuple(dict.fromkeys(judgement.doc for q in labelled.questions for judgement in q.gold))
+    labelled: Labelled
+    request: EvaluateRequest
+    cutoff: int
+    """Last rank at which a gold document is no miss."""
+    depth: int
+
+    @property
+    def queries(self) -> list[tuple[str, Query]]:
+        """Return every question's id with what to ask."""
+        return [(q.id, Query(q.query, q.context)) for q in self.labelled.questions]
+
+    @property
+    def golds(self) -> tuple[str, ...]:
+        """Return the distinct gold documents, those of no corpus included."""
+        gold = self.labelled.gold
+        return tuple(gold.documents[code] for code in dict.fromkeys(gold.document[gold.grade >= 1].tolist()))
 
 
 def refuse_unscorable(questions: QuestionSet, labelled: Labelled) -> None:

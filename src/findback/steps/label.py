@@ -11,8 +11,8 @@ from pydantic import NonNegativeInt, PositiveInt
 
 from findback.corpus.corpus import Corpus
 from findback.errors import DataError, MissingError, UsageError
-from findback.evalset.formats import questions as question_file
 from findback.evalset.format import ReadOptions
+from findback.evalset.formats import questions as question_file
 from findback.model.case import Judgement
 from findback.model.evaluation import Shown
 from findback.model.protocols import SILENT, Progress, Query, Retriever

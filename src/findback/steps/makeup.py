@@ -9,6 +9,10 @@ from findback.model.evaluation import Count, SetMakeUp, SubjectMix
 from findback.model.protocols import Documents
 from findback.model.question import Question, QuestionSet
 
+ANSWERS = (
+    "Whether an answer built on these results is right: this tests finding documents, not what a reader or a"
+    " model makes of them."
+)
 FEW_CLUSTERS = 50
 """Below this many clusters a report says how little can be told."""
 
@@ -78,15 +82,15 @@ def limits(made_of: SetMakeUp, *, retrievers: Mapping[str, str], today: date) ->
     """
     by = {axis: {count.name: count.count for count in found} for axis, found in made_of.by.items()}
     said = [
-        "Whether an answer built on these results is right: this tests finding documents, not what a reader or a"
-        + " model makes of them.",
+        ANSWERS,
         *_trust_limits(made_of),
         *_selection_limits(made_of, by),
         *_type_limits(made_of, by),
     ]
     if made_of.unresolved:
         said.append(
-            f"{made_of.unresolved} questions name gold that is no document of this corpus; they count as not in the index."
+            f"{made_of.unresolved} questions name gold that is no document of this corpus; they count as not in the"
+            " index."
         )
     if len(retrievers) == 1:
         said.append("Whether another system would do better: only one was scored.")
@@ -103,7 +107,8 @@ def _trust_limits(made_of: SetMakeUp) -> list[str]:
     said = []
     if made_of.heading.startswith("unreleased"):
         said.append(
-            "How much to trust the labels: this set was never reviewed and released, so its gold stands as it was found."
+            "How much to trust the labels: this set was never reviewed and released, so its gold stands as it was"
+            " found."
         )
     if made_of.clusters < FEW_CLUSTERS:
         said.append(
@@ -120,8 +125,8 @@ def _selection_limits(made_of: SetMakeUp, by: Counts) -> list[str]:
         named = {name: count for name, count in by["selected_on"].items() if name != "unknown"}
         on = f" ({', '.join(f'{count} on {name}' for name, count in named.items())})" if named else ""
         said.append(
-            f"How often people succeed: {failures} of {made_of.questions} cases were chosen because a search failed{on},"
-            " so the system they failed on starts at a disadvantage and levels lie below everyday use"
+            f"How often people succeed: {failures} of {made_of.questions} cases were chosen because a search"
+            f" failed{on}, so the system they failed on starts at a disadvantage and levels lie below everyday use"
             + ("; read the control cases beside them." if controls else ".")
         )
     elif by["stratum"].get("unknown", 0) == made_of.questions:

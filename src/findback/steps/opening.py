@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -39,6 +39,10 @@ class SetRequest(Request):
     """Documents, instead of findback.toml's."""
     base_url: Annotated[str | None, LOCAL_ONLY] = None
     """Where the documents are published, so that addresses in labels meet them."""
+    id_from: Literal["path", "url", "field"] | None = None
+    """What makes a document's id: its path, its address, or a field."""
+    id_field: str | None = None
+    """Column or front-matter key of the id."""
     as_: str | None = None
     """Format of the set; recognised by itself when left out."""
     columns: dict[str, str] = Field(default_factory=dict)
@@ -54,9 +58,10 @@ def corpus_settings(workspace: Workspace, request: SetRequest) -> tuple[CorpusSe
     settings, base = workspace.settings.corpus, workspace.root
     if request.corpus is not None:
         settings, base = CorpusSettings(path=str(request.corpus)), Path.cwd()
-    if settings is not None and request.base_url is not None:
-        settings = settings.model_copy(update={"base_url": request.base_url})
-    return settings, base
+    if settings is None:
+        return None, base
+    named = {"base_url": request.base_url, "id_from": request.id_from, "id_field": request.id_field}
+    return settings.model_copy(update={key: value for key, value in named.items() if value is not None}), base
 
 
 def open_documents(workspace: Workspace, request: SetRequest, *, progress: Progress = SILENT) -> Corpus | None:

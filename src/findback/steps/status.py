@@ -55,16 +55,16 @@ def _corpus_state(path: str | None, *, there: bool) -> str:
 
 
 def _next_step(workspace: Workspace, corpus_there: bool, audited: Audit | None, evaluation: Evaluation | None) -> str:
-    if workspace.file is None:
-        return "findback init"
-    if not corpus_there:
-        return "name the documents in [corpus] path of findback.toml"
-    if audited is None:
-        return "findback audit YOUR_SET --real QUERIES_PEOPLE_TYPED"
-    if audited.sample is None:
-        return "findback label quick QUERIES_PEOPLE_TYPED, then findback audit YOUR_SET --real with what you labelled"
-    if evaluation is None:
-        return "findback evaluate --set YOUR_SET"
-    if evaluation.made < audited.made:
-        return "findback evaluate --set YOUR_SET, to have scores as new as the audit"
-    return "findback report"
+    stale = evaluation is not None and audited is not None and evaluation.made < audited.made
+    steps = (
+        (workspace.file is None, "findback init"),
+        (not corpus_there, "name the documents in [corpus] path of findback.toml"),
+        (audited is None, "findback audit YOUR_SET --real QUERIES_PEOPLE_TYPED"),
+        (
+            audited is not None and audited.sample is None,
+            "findback label quick QUERIES_PEOPLE_TYPED, then findback audit YOUR_SET --real with what you labelled",
+        ),
+        (evaluation is None, "findback evaluate --set YOUR_SET"),
+        (stale, "findback evaluate --set YOUR_SET, to have scores as new as the audit"),
+    )
+    return next((what for wanted, what in steps if wanted), "findback report")
