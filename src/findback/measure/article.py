@@ -113,19 +113,19 @@ def measure_article_figures(queries: Sequence[str], golds: Sequence[str]) -> lis
 
 
 def _measure_pair(rare: set[str], asked: set[str], gold: bytes) -> ArticleFigures:
-    spaced = gold.translate(_KEPT_BY_OVERLAP).decode()
+    tokens = f" {gold.translate(_KEPT_BY_OVERLAP).decode()} "
     # Most words of a query are nowhere in the text, not even inside others: one search settles those.
-    near = [word for word in rare | asked if word in spaced]
-    leaked = overlapping = 0
-    if near:
-        tokens = f" {spaced} "
-        overlapping = sum(f" {word} " in tokens for word in near if word in asked)
-        if not rare.isdisjoint(near):
-            letters = f" {gold.translate(_KEPT_BY_LEAK).decode()} "
-            leaked = sum(f" {word} " in letters for word in near if word in rare)
+    near = [word for word in rare | asked if word in tokens]
+    whole = {word for word in near if f" {word} " in tokens}
+    leaked = len(whole & rare)
+    # A token of letters is a run of letters too; the other way round, digits or underscores may touch a run.
+    inner = [word for word in near if word in rare and word not in whole]
+    if inner:
+        letters = f" {gold.translate(_KEPT_BY_LEAK).decode()} "
+        leaked += sum(f" {word} " in letters for word in inner)
     return ArticleFigures(
         leak=leaked / len(rare) if rare else None,
-        overlap=overlapping / len(asked) if asked else None,
+        overlap=len(whole & asked) / len(asked) if asked else None,
     )
 
 

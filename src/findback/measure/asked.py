@@ -1,7 +1,6 @@
 """The terms that a query asks of its gold text."""
 
 from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from findback.measure.comparable import Reading, Unmeasurable, read, settle
@@ -19,8 +18,8 @@ class AskedTerms(NamedTuple):
     """Content words with their stems."""
     stems: tuple[str, ...]
     """Distinct stems; the position is the term's number."""
-    rare: AbstractSet[str]
-    """Stems that count for the leak."""
+    rare: tuple[str, ...]
+    """Distinct stems that count for the leak, in order."""
     unmeasurable: Unmeasurable | None
     """Why nothing can be measured."""
     leak_unmeasurable: Unmeasurable | None
@@ -43,17 +42,17 @@ class Asker:
             reading = self._readings[key] = read(query, language)
         settled, reason = settle(reading, gold)
         if reason is not None:
-            return AskedTerms(settled, {}, (), frozenset(), reason, reason)
+            return AskedTerms(settled, {}, (), (), reason, reason)
         content = find_content_words(query, settled)
         stems = tuple(dict.fromkeys(content.values()))
         if not content or not gold_has_words:
-            return AskedTerms(settled, content, stems, frozenset(), "no-words", "no-words")
+            return AskedTerms(settled, content, stems, (), "no-words", "no-words")
         rare = self._rare.get(settled)
         if rare is None:
             rare = self._rare[settled] = RareWords(settled, self._frequencies)
         if not rare.can_tell:
-            return AskedTerms(settled, content, stems, frozenset(), None, "rarity-unknown")
-        lifted = frozenset(find_rare_words(content, rare).values())
+            return AskedTerms(settled, content, stems, (), None, "rarity-unknown")
+        lifted = tuple(dict.fromkeys(find_rare_words(content, rare).values()))
         return AskedTerms(
             settled, content, stems, lifted, None, None if len(lifted) >= FEWEST_RARE else "few-rare-words"
         )

@@ -49,11 +49,12 @@ def read(text: str, language: str | None = None) -> Reading:
     ('Latn', 'en')
     """
     if text.isascii():
-        if text.lower() == text.upper():
+        sample = text[:SAMPLED]
+        if sample.lower() == sample.upper() and text.lower() == text.upper():
             return Reading(None, primary_language(language) if language else None, frozenset())
         if language:
             return Reading("Latn", primary_language(language), _LATIN)
-        return Reading("Latn", guess_latin_language(words(text[:SAMPLED])), _LATIN)
+        return Reading("Latn", guess_latin_language(words(sample)), _LATIN)
     text = blank_placeholders(text)
     known = primary_language(language) if language else guess_language(text)
     counts = join_japanese(count_scripts(text))

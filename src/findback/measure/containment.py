@@ -1,8 +1,7 @@
 """How much of a query's wording a gold text contains."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from collections.abc import Set as AbstractSet
-from math import fsum
 from typing import NamedTuple
 
 from findback.measure.comparable import Unmeasurable
@@ -67,8 +66,8 @@ def contain(
     """
     gold_words = set(words(gold))
     gold_stems = {stem(word, language) for word in gold_words}
-    terms = set(asked.values())
-    found = terms & gold_stems
+    terms = dict.fromkeys(asked.values())
+    found = terms.keys() & gold_stems
     return Containment(
         ratio=len(found) / len(terms),
         verbatim=sum(word in gold_words for word in asked) / len(asked),
@@ -80,14 +79,20 @@ def contain(
 
 
 def weigh_share(
-    terms: AbstractSet[str], found: AbstractSet[str], frequencies: DocumentFrequencies, language: str | None
+    terms: Collection[str], found: AbstractSet[str], frequencies: DocumentFrequencies, language: str | None
 ) -> float | None:
     """Return the found terms' share of all terms' weight; None without documents or terms."""
     if not terms or frequencies.documents(language) == 0:
         return None
     weigh = frequencies.language(language).weigh
-    # fsum does not depend on the order of a set.
-    return min(fsum(map(weigh, found)) / fsum(map(weigh, terms)), 1.0)
+    here = elsewhere = 0.0
+    # In the order given: the sum of a set's members would change with its order, from run to run.
+    for term in terms:
+        if term in found:
+            here += weigh(term)
+        else:
+            elsewhere += weigh(term)
+    return here / (here + elsewhere)
 
 
 def leave_undefined(reason: Unmeasurable, terms: int = 0) -> Containment:

@@ -39,7 +39,7 @@ class LanguageFrequencies:
         >>> round(LanguageFrequencies().weigh("any"), 3)
         0.693
         """
-        return log((self.documents + 1) / (self.counts[stemmed] + 0.5))
+        return log((self.documents + 1) / (self.counts.get(stemmed, 0) + 0.5))
 
 
 class DocumentFrequencies:

@@ -1,7 +1,6 @@
 """Overlap and leak of whole sets on one yardstick: one window length, a chance floor beside every figure."""
 
-from collections.abc import Iterable, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection, Iterable, Sequence
 from statistics import median
 from typing import NamedTuple
 
@@ -290,13 +289,15 @@ def _make_row(terms: AskedTerms, match: Match, listed: Sequence[str], frequencie
     in_window = {listed[code] for code in match.codes}
     found = {terms.stems[number] for number in match.terms}
 
-    def make_figure(stems: AbstractSet[str], expected: float | None, reason: Unmeasurable | None) -> Figure:
+    def make_figure(stems: Collection[str], expected: float | None, reason: Unmeasurable | None) -> Figure:
         if reason is not None:
             return Figure(None, None, None, None, None, len(stems), 0, reason)
-        here = found & stems
+        here = found.intersection(stems)
         value = len(here) / len(stems)
         floor = None if expected is None else expected / len(stems)
-        spelled = [word for word, stemmed in terms.content.items() if stemmed in stems]
+        spelled = terms.content
+        if len(stems) < len(terms.stems):
+            spelled = {word: stemmed for word, stemmed in terms.content.items() if stemmed in stems}
         return Figure(
             value=value,
             floor=floor,
@@ -309,7 +310,7 @@ def _make_row(terms: AskedTerms, match: Match, listed: Sequence[str], frequencie
         )
 
     return Measured(
-        overlap=make_figure(frozenset(terms.stems), match.floor, terms.unmeasurable),
+        overlap=make_figure(terms.stems, match.floor, terms.unmeasurable),
         leak=make_figure(terms.rare, match.rare_floor, terms.leak_unmeasurable),
         language=terms.language,
         window=match.window,

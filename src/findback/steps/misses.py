@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from findback.measure.misses import GoldState, classify_miss
 from findback.model.evaluation import Count, IndexCoverage, Miss, MissClass, Shown
 from findback.model.hits import Hit
 from findback.model.protocols import Documents, Retriever
-from findback.model.question import Question
 from findback.steps.extracts import extract_matching
 from findback.steps.scores import Scored
 
@@ -69,20 +69,12 @@ def find_misses(scored: Scored, presence: Presence, *, cutoff: int) -> list[Miss
         if not scored.scores.answerable[row] or scored.scores.skipped[row]:
             continue
         rank = int(ranks[row])
-        if scored.scores.failed[row]:
-            found.append(Missed(row, "error", 0))
-        elif not 0 < rank <= cutoff:
-            found.append(Missed(row, _class_of(question, rank, presence), rank))
+        golds = {judgement.doc for judgement in question.gold} or set(question.unresolved)
+        states = [GoldState(indexed=presence.get(gold)) for gold in golds]
+        kind = classify_miss(rank, cutoff, states, failed=bool(scored.scores.failed[row]))
+        if kind is not None:
+            found.append(Missed(row, kind, rank))
     return found
-
-
-def _class_of(question: Question, rank: int, presence: Presence) -> MissClass:
-    golds = {judgement.doc for judgement in question.gold} or set(question.unresolved)
-    if rank:
-        return "beyond the cut-off"
-    if golds and all(presence.get(gold) is False for gold in golds):
-        return "not in the index"
-    return "not found"
 
 
 def count_misses(misses: Sequence[Missed]) -> tuple[Count, ...]:

@@ -16,7 +16,7 @@ _LANGUAGE_OF_SCRIPT = {
 }  # fmt: skip
 _MIN_HAN = 30
 _MIN_STOP_WORDS = 2
-SAMPLED = 600
+SAMPLED = 400
 """Characters of a text whose words and letters are looked at; scripts are counted in more."""
 _NO_EVIDENCE = frozenset({"com"})
 """Web addresses hold it, in texts of every language."""

@@ -69,7 +69,7 @@ def read(path: Path, options: ReadOptions) -> QuestionSet:
     if "query" not in columns:
         raise DataError(
             f"{path.name} has no column that looks like a query",
-            hint=f"name it, for example --column query=…; columns: {', '.join(header)[:300]}",
+            hint=f"name it, for example --columns.query NAME; columns: {', '.join(header)[:300]}",
         )
     notes = [_describe(columns)]
     kept = _collect(path, read_rows(path, faults), columns, options, faults)
@@ -184,7 +184,7 @@ def _distrust(questions: list[Question], columns: Mapping[str, str]) -> tuple[li
         return questions, []
     note = (
         f"{column!r} repeats the question in {repeated:,} of {len(questions):,} rows and was not read as gold; "
-        f"--column gold_text={column} reads it all the same"
+        f"--columns.gold_text {column} reads it all the same"
     )
     return [question.model_copy(update={"gold_texts": ()}) for question in questions], [note]
 
