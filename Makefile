@@ -19,12 +19,12 @@ test: .venv/.test ## set up and run the tests (CI=true: against the built wheel,
 	@if [ -n "$(CI)" ]; then \
 	  rm -rf dist && $(UV) build --quiet --wheel --no-build-isolation --python $(PY) && \
 	  $(UV) pip install --quiet --python $(PY) --no-deps --force-reinstall dist/*.whl; fi
-	@$(PY) -m pytest $(ARGS)
+	@$(PY) -m pytest --doctest-modules --pyargs findback tests $(ARGS)
 
 lint: .venv/.test ## check style, types and floors
 	@$(PY) -m ruff check . && $(PY) -m ruff format --check . && $(PY) -m mypy && .venv/bin/lint-imports
 
-bench: .venv/.test ## run the benchmarks and print their table
+bench: .venv/.bench ## run the benchmarks and print their table
 	@$(PY) benchmarks/run.py
 
 COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --upgrade
@@ -33,6 +33,7 @@ lock: .tools/bin/uv ## compile the locked requirements again
 	@$(COMPILE) pyproject.toml -o requirements/core.txt
 	@$(COMPILE) pyproject.toml requirements/build.in --extra charts --extra dense --extra faster -o requirements/demo.txt
 	@$(COMPILE) pyproject.toml requirements/build.in --all-extras --group lint --group test -o requirements/test.txt
+	@$(COMPILE) pyproject.toml requirements/build.in --all-extras --group bench --group test -o requirements/bench.txt
 	@$(COMPILE) requirements/uv.in -o requirements/uv.txt
 
 clean: ## remove what make made
@@ -59,3 +60,8 @@ clean: ## remove what make made
 	$(UV) pip install --quiet --compile-bytecode --python $(PY) --require-hashes -r requirements/test.txt && \
 	$(UV) pip install --quiet --python $(PY) --no-deps --no-build-isolation --editable .
 	@touch $@ .venv/.demo
+
+.venv/.bench: .venv/.test requirements/bench.txt
+	@echo "installing what the benchmarks compare with" && \
+	$(UV) pip install --quiet --compile-bytecode --python $(PY) --require-hashes -r requirements/bench.txt
+	@touch $@

@@ -17,3 +17,15 @@ def data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"data-missing: {folder} is not there (set FINDBACK_DATA)")
     return folder
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a run that skipped anything where no skip is allowed: what was not tested did not pass."""
+    if not os.environ.get("FINDBACK_NO_SKIPS"):
+        return
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    skipped = reporter.stats.get("skipped", []) if reporter is not None else []
+    if skipped:
+        reporter.write_line(f"{len(skipped)} skipped, and FINDBACK_NO_SKIPS allows none", red=True)
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -20,7 +20,9 @@ from findback.model.settings import Settings
 
 FILE_NAME = "findback.toml"
 ENVIRONMENT_PREFIX = "FINDBACK_"
-RESERVED = frozenset({"FINDBACK_TRUST", "FINDBACK_DATA", "FINDBACK_MODELS", "FINDBACK_KEY"})
+RESERVED = frozenset(
+    {"FINDBACK_TRUST", "FINDBACK_DATA", "FINDBACK_MODELS", "FINDBACK_KEY", "FINDBACK_TRACEBACK", "FINDBACK_NO_SKIPS"}
+)
 """Environment variables that are not settings."""
 
 
