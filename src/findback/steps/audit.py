@@ -29,8 +29,8 @@ from findback.steps.verdict import cautions, verdict
 from findback.steps.wording import (
     Measure,
     MeasuredSide,
+    drawn_from,
     measure_side,
-    pool_of,
     share_window,
     word_questions,
     worst_examples,
@@ -185,14 +185,14 @@ def measure_both(
     other = word_questions(sample, sample_corpus) if sample is not None else None
     window = share_window(worded, other).window
     groups = find_duplicates(corpus, progress=progress).groups if corpus is not None else {}
-    pool = pool_of(corpus, worded, dict(groups))
-    own = measure_side(questions, worded, pool, window=window, seed=seed)
+    drawn = drawn_from(corpus, worded, groups)
+    own = measure_side(questions, worded, drawn, window=window, seed=seed)
     if sample is None or other is None:
         return own, None
     if sample_corpus is not corpus or corpus is None:
         groups = find_duplicates(sample_corpus, progress=progress).groups if sample_corpus is not None else {}
-        pool = pool_of(sample_corpus, other, dict(groups))
-    return own, measure_side(sample, other, pool, window=window, seed=seed)
+        drawn = drawn_from(sample_corpus, other, groups)
+    return own, measure_side(sample, other, drawn, window=window, seed=seed)
 
 
 def find_gaps(own: MeasuredSide, other: MeasuredSide | None, *, corrected_only: bool, seed: int) -> tuple[Gap, ...]:

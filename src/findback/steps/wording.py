@@ -1,13 +1,16 @@
 """Two sets under one yardstick: how much of each question's wording stands in its answer."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import median
 from typing import Literal
 
 from findback.measure.article import ArticleFigures, measure_article_figures
 from findback.measure.comparable import explain
+from findback.measure.halves import LARGE, measure_large_set
+from findback.measure.halves import Corpus as LargeCorpus
 from findback.measure.imitation import find_hints
 from findback.measure.intervals import estimate_mean
 from findback.measure.ruler import Pool, code_pool
@@ -120,15 +123,39 @@ def _word(
     return wording, quoted or document.text, document.id
 
 
-def pool_of(documents: Documents | None, worded: Worded, groups: dict[str, str]) -> Pool:
-    """Return the texts the chance floor draws from: the corpus, or the gold texts where there is none."""
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """The texts the chance floor draws from."""
+
+    corpus: LargeCorpus
+
+    @cached_property
+    def pool(self) -> Pool:
+        """Return them cut into words; both sides of an audit share the work."""
+        return code_pool(*self.corpus)
+
+    def measure(self, wordings: Sequence[Wording], *, window: int, seed: int) -> tuple[Measured, ...]:
+        """Return a row for each question; large sets are measured by two processes."""
+        if min(len(self.corpus.texts), len(wordings)) >= LARGE:
+            return measure_large_set(wordings, self.corpus, window=window, seed=seed, processes=2).rows
+        return measure_set(wordings, self.pool, window=window, seed=seed).rows
+
+
+def drawn_from(documents: Documents | None, worded: Worded, groups: Mapping[str, str]) -> Drawn:
+    """Return the texts the chance floor draws from: the corpus, or the gold texts where there is none.
+
+    Args:
+        documents: The corpus, if any.
+        worded: The questions with their gold texts.
+        groups: Document id to the id that stands for its near-duplicates.
+    """
     if documents is None:
-        texts = list(dict.fromkeys(wording.gold for wording in worded.wordings))
-        return code_pool(texts)
+        return Drawn(LargeCorpus(list(dict.fromkeys(wording.gold for wording in worded.wordings))))
     listed = list(documents)
     numbers: dict[str, int] = {}
     named = [numbers.setdefault(groups.get(document.id, document.id), len(numbers)) for document in listed]
-    return code_pool([document.text for document in listed], [document.language for document in listed], named)
+    texts, languages = [document.text for document in listed], [document.language for document in listed]
+    return Drawn(LargeCorpus(texts, languages, named))
 
 
 def share_window(own: Worded, other: Worded | None) -> Lengths:
@@ -136,12 +163,14 @@ def share_window(own: Worded, other: Worded | None) -> Lengths:
     return choose_window(own.lengths, other.lengths if other is not None else ())
 
 
-def measure_side(questions: QuestionSet, worded: Worded, pool: Pool, *, window: int | None, seed: int) -> MeasuredSide:
+def measure_side(
+    questions: QuestionSet, worded: Worded, drawn: Drawn, *, window: int | None, seed: int
+) -> MeasuredSide:
     """Return a set's figures on a window."""
     rows: tuple[Measured, ...] = ()
     articles: tuple[ArticleFigures, ...] = ()
     if worded.wordings and window is not None:
-        rows = measure_set(worded.wordings, pool, window=window, seed=seed).rows
+        rows = drawn.measure(worded.wordings, window=window, seed=seed)
         articles = tuple(measure_article_figures([wording.query for wording in worded.wordings], worded.article_golds))
     clusters = [cluster_of(question) for question in worded.questions]
     lost = [row.leak.unmeasurable for row in rows if row.leak.unmeasurable is not None]
