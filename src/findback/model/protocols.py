@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
+from findback.model.candidate import RedactedText
 from findback.model.case import Context
 from findback.model.document import Document, Passage
 from findback.model.hits import Answer
+from findback.model.thread import Mark
 
 ScoreDirection = Literal["higher", "lower"]
 
@@ -129,6 +131,34 @@ class Redactor(Protocol):
 
     def redact(self, text: str) -> "Redacted":
         """Return the text with placeholders, and what they replaced by type."""
+        ...
+
+
+class RawText(NamedTuple):
+    """A text of a source with what its markup says about it."""
+
+    text: str
+    marks: tuple[Mark, ...] = ()
+
+
+class ThreadRedactor(Protocol):
+    """Redacts the texts of one thread together, so that one person has one placeholder in all of them."""
+
+    @property
+    def version(self) -> str:
+        """Version of the rules."""
+        ...
+
+    def redact_all(self, texts: Sequence[RawText]) -> list[RedactedText]:
+        """Return the texts redacted, placeholders numbered by first appearance over all of them.
+
+        Raises:
+            RefusedError: If one of them cannot be looked at whole; then none of them may be kept.
+        """
+        ...
+
+    def hmac(self, value: str) -> str:
+        """Return the keyed digest of a value, in hexadecimal."""
         ...
 
 
