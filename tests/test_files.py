@@ -41,12 +41,24 @@ def test_failed_folder_keeps_the_old_folder(tmp_path: Path) -> None:
 
 
 def test_private_files_and_folders_have_their_modes(tmp_path: Path) -> None:
-    """What is private is readable by its owner alone, also when the folder was open before."""
+    """What is private is readable by its owner alone, whatever library wrote it."""
     write_atomically(tmp_path / "secret", "x", private=True)
     assert stat.S_IMODE((tmp_path / "secret").stat().st_mode) == 0o600
+    assert stat.S_IMODE(private_folder(tmp_path / "new").stat().st_mode) == 0o700
+    with folder_atomically(tmp_path / "index", private=True) as place:
+        (place / "part").mkdir()
+        (place / "part" / "a").write_text("x")
+    assert stat.S_IMODE((tmp_path / "index" / "part").stat().st_mode) == 0o700
+    assert stat.S_IMODE((tmp_path / "index" / "part" / "a").stat().st_mode) == 0o600
+
+
+def test_a_folder_that_was_there_is_never_changed(tmp_path: Path) -> None:
+    """A folder open to others is refused as a private one, and keeps its mode: a cloned setting cannot close it."""
     loose = tmp_path / "loose"
     loose.mkdir(mode=0o755)
-    assert stat.S_IMODE(private_folder(loose).stat().st_mode) == 0o700
+    with pytest.raises(StorageError, match="open to others"):
+        private_folder(loose)
+    assert stat.S_IMODE(loose.stat().st_mode) == 0o755
 
 
 def test_missing_folder_is_a_storage_error(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Self
 from findback.corpus.corpus import Corpus, corpus_of
 from findback.corpus.open import open_corpus
 from findback.errors import UsageError
+from findback.evalset.resolve import resolve
 from findback.model.audit import Audit
 from findback.model.document import Document
 from findback.model.evaluation import Evaluation
@@ -17,7 +18,7 @@ from findback.reporting.notebook import render_html_fragment, render_text
 from findback.retrievers.python import PythonRetriever
 from findback.steps import audit as audit_step
 from findback.steps import evaluate as evaluate_step
-from findback.steps.opening import SetRequest, open_questions
+from findback.steps.opening import SetRequest, open_documents, open_questions
 from findback.workspace import Workspace, open_workspace
 
 Search = Callable[..., Any]
@@ -32,6 +33,11 @@ class AuditResult(Audit):
 
     def _repr_html_(self) -> str:
         return render_html_fragment(self)
+
+    @classmethod
+    def of(cls, result: Audit) -> Self:
+        """Return an audit that prints itself."""
+        return cls.model_validate(result.model_dump())
 
 
 class EvaluationResult(Evaluation):
@@ -98,7 +104,7 @@ def audit(
         corpus=Path(corpus) if corpus is not None else None,
         **options,
     )
-    return AuditResult.model_validate(audit_step.audit(_workspace(), request).model_dump())
+    return AuditResult.of(audit_step.audit(_workspace(), request))
 
 
 def evaluate(
@@ -122,11 +128,16 @@ def evaluate(
     Raises:
         FindbackError: See `findback.steps.evaluate.evaluate`.
     """
-    documents = _corpus(corpus)
-    questions = cases if isinstance(cases, QuestionSet) else load_cases(cases, corpus=documents)
-    request = evaluate_step.EvaluateRequest(depth=depth, **options)
+    workspace = _workspace()
+    given, place = (cases, None) if isinstance(cases, QuestionSet) else (None, Path(cases))
+    request = evaluate_step.EvaluateRequest(set=place, depth=depth, **options)
+    documents = _corpus(corpus) if corpus is not None else open_documents(workspace, request)
     result = evaluate_step.evaluate(
-        _workspace(), request, systems=_systems(search), questions=questions, documents=documents
+        workspace,
+        request,
+        systems=_systems(search),
+        questions=resolve(given, documents).set if given is not None else None,
+        documents=documents,
     )
     return EvaluationResult.of(result)
 

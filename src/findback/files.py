@@ -104,12 +104,15 @@ def private_folder(path: Path) -> Path:
     """Make a folder only its owner may enter, with its parents, and return it.
 
     Raises:
-        StorageError: If the disk refuses.
+        StorageError: If the disk refuses, or a folder is there already that others may enter.
     """
     with storage_errors(path):
         path.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
-        if path.stat().st_uid == os.getuid() and path.stat().st_mode & 0o077:
-            path.chmod(PRIVATE_FOLDER)
+        if path.stat().st_mode & 0o077:
+            raise StorageError(
+                f"{path} is open to others, and what findback keeps there is private",
+                hint=f"chmod 700 {path}, or name another folder",
+            )
     return path
 
 

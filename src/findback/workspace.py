@@ -3,6 +3,8 @@
 import hashlib
 import os
 import re
+import shutil
+import time
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,10 +17,12 @@ from urllib.parse import urlsplit, urlunsplit
 from pydantic import ValidationError
 
 from findback.errors import Fault, MissingError, SettingsError
-from findback.files import private_folder
+from findback.files import private_folder, storage_errors
 from findback.model.settings import Settings
 
 FILE_NAME = "findback.toml"
+TEMPORARY_SECONDS = 24 * 60 * 60
+"""Age from which temporary files are nobody's any more."""
 ENVIRONMENT_PREFIX = "FINDBACK_"
 RESERVED = frozenset(
     {"FINDBACK_TRUST", "FINDBACK_DATA", "FINDBACK_MODELS", "FINDBACK_KEY", "FINDBACK_TRACEBACK", "FINDBACK_NO_SKIPS"}
@@ -39,7 +43,7 @@ PLACES = {
     "snapshots": Place("ids and text digests of the corpus", "by hand; made again when missing"),
     "passages": Place("texts of the corpus, cut by the chunker", "by hand; made again when missing"),
     "indexes": Place("search indexes and vectors of the embedded retrievers", "by hand; made again when missing"),
-    "tmp": Place("temporary files of findback and its children", "emptied when a command ends"),
+    "tmp": Place("temporary files of programs that findback starts", "by themselves, a day after their last change"),
 }
 """Everything findback keeps privately, each in its folder of mode 0700 with files of mode 0600."""
 
@@ -85,6 +89,19 @@ class Workspace:
             raise ValueError(f"{name} is no private place")
         private_folder(self.private)
         return private_folder(self.private / name)
+
+    def temporary(self) -> Path:
+        """Return the folder for temporary files of children, rid of what is older than a day.
+
+        Raises:
+            StorageError: If the disk refuses.
+        """
+        place = self.private_part("tmp")
+        with storage_errors(place):
+            for path in place.iterdir():
+                if time.time() - path.lstat().st_mtime > TEMPORARY_SECONDS:
+                    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
+        return place
 
     @property
     def evalset(self) -> Path:

@@ -178,3 +178,18 @@ def test_config_show_names_the_private_folder(run, tmp_path: Path) -> None:
     shown = run("config", "show", cwd=root)
     assert "corpus.path" in shown.out
     assert str(tmp_path / "state" / "findback") in shown.out.replace("\n", "")
+
+
+def test_shared_report_keeps_no_imported_name(run, tmp_path: Path) -> None:
+    """Names of wordings that came with a set are free text, and do not reach a shared report."""
+    root = write_portal(tmp_path / "portal")
+    canary = "reorg" + "4711"
+    lines = (root / "asked.jsonl").read_text().splitlines()
+    rows = [json.loads(line) | {"wording": canary if n % 2 else "plain"} for n, line in enumerate(lines)]
+    (root / "asked.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert run("evaluate", "--set", "asked.jsonl", cwd=root).status == 0
+    run("report", "-o", "own.html")
+    assert canary in (root / "own.html").read_text("utf-8")
+    for name in ("shared.html", "shared.md", "shared.json"):
+        assert run("report", "--share", "-o", name).status == 0
+        assert canary not in (root / name).read_text("utf-8"), name

@@ -60,10 +60,10 @@ def test_names_lead_to_documents(reference: str, way: str) -> None:
 
 
 def test_title_of_two_documents_leads_nowhere() -> None:
-    """A title that two documents have resolves to neither."""
+    """A title that two documents have resolves to neither, and stays gold that search cannot find."""
     resolution = resolve(question_set(ask("Quota")), documents())
     assert resolution.set.questions[0].unresolved == ("Quota",)
-    assert resolution.set.questions[0].answer is None
+    assert [judgement.doc for judgement in resolution.set.questions[0].gold] == ["Quota"]
 
 
 def test_list_in_one_cell_is_split_only_when_every_piece_is_there() -> None:

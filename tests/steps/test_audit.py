@@ -179,3 +179,52 @@ def test_audit_from_python_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     result = findback.audit("golden.jsonl", corpus="docs")
     assert "median question" in str(result)
     assert "<table" in result._repr_html_()
+
+
+def test_recorded_run_without_the_real_queries_claims_no_gap(tmp_path: Path) -> None:
+    """A run recorded on the set alone has no score on the real queries, and no gap is made up from its silence."""
+    lines = "".join(f"{id_} Q0 {gold[0]} 1 1.0 rec\n" for id_, _, gold in GOLDEN)
+    root = write_portal(tmp_path, "[retrievers.rec]\nkind = 'file'\npath = 'run.trec'\n")
+    (root / "run.trec").write_text(lines)
+    result = audit(workspace(root), AuditRequest(set=root / "golden.jsonl", real=root / "asked.jsonl"))
+    assert result.retrievers[0].gap is not None
+    assert result.retrievers[0].gap.value is None
+    assert "lacks 6" in (result.retrievers[0].gap.reason or "")
+    assert "higher" not in result.verdict
+
+
+def test_gold_outside_the_documents_makes_no_gap(tmp_path: Path) -> None:
+    """Real queries whose gold is no document are left out of the scores with a caution, not counted as misses."""
+    root = write_portal(tmp_path)
+    write_set(root / "asked.jsonl", [(i, q, g if n % 2 else ["gone.md"]) for n, (i, q, g) in enumerate(ASKED)])
+    result = audit(workspace(root), AuditRequest(set=root / "golden.jsonl", real=root / "asked.jsonl"))
+    assert result.lost_gold == (0, 3)
+    assert any("3; they are left out" in caution for caution in result.cautions)
+    sample = result.retrievers[0].sample_score
+    assert sample is not None
+    assert sample.estimate.n == 3
+
+
+def test_shared_golds_widen_the_wording_interval(tmp_path: Path) -> None:
+    """Many questions about few pages are not independent: the overlap's interval is the one by gold."""
+    root = write_portal(tmp_path)
+    names = [gold[0] for _, _, gold in GOLDEN] + [f"more/p{n}.md" for n in range(6)]
+    for n in range(6):
+        (root / "docs" / "more").mkdir(exist_ok=True)
+        (root / "docs" / "more" / f"p{n}.md").write_text(f"# Page {n}\n\nAlpha beta gamma number {n}.")
+    copied = {name: (root / "docs" / name).read_text().split("\n")[2] for name in names[::2]}
+    rows = [
+        (f"q{n}", copied.get(names[n % 12], "something else entirely") + f" {n}", [names[n % 12]]) for n in range(96)
+    ]
+    write_set(root / "golden.jsonl", rows)
+    own = audit(workspace(root), AuditRequest(set=root / "golden.jsonl")).set.yardstick("overlap")
+    assert own is not None
+    assert own.figures.mean.method == "gold-clustered"
+    assert own.figures.mean.golds == 12
+
+
+def test_same_file_on_both_sides_is_said(tmp_path: Path) -> None:
+    """A set audited against itself gets no verdict about wording."""
+    root = write_portal(tmp_path)
+    result = audit(workspace(root), AuditRequest(set=root / "golden.jsonl", real=root / "golden.jsonl"))
+    assert "same file" in result.verdict

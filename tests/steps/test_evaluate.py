@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import findback
-from builders.portal import write_portal
+from builders.portal import write_portal, write_set
 from findback.corpus.corpus import corpus_of
 from findback.errors import DataError, MissingError, RefusedError, UntrustedError
 from findback.evalset.runs import load_run
@@ -18,6 +18,7 @@ from findback.model.protocols import Retriever
 from findback.model.question import Question, QuestionSet
 from findback.retrievers.memory import MemoryRetriever
 from findback.steps.evaluate import EvaluateRequest, evaluate
+from findback.steps.label import JudgeRequest, judge
 from findback.workspace import open_workspace
 
 
@@ -241,3 +242,103 @@ def test_same_documents_count_as_one_beside_the_headline(tmp_path: Path) -> None
     scores = evaluate(workspace, EvaluateRequest(set=root / "asked.jsonl"), systems=[answers]).retrievers[0]
     assert value(scores, "Success@1") == 0
     assert value(scores, "Success@1", "lenient", "same documents count as one") == pytest.approx(1 / 6)
+
+
+def test_retrievers_with_different_contexts_stand_beside_each_other(tmp_path: Path) -> None:
+    """Cases one retriever cannot honour are not applicable there, and the spread rests on those all were asked."""
+    questions = [question(f"q{n}", f"d{n}", context={"locale": "de"} if n < 3 else None) for n in range(12)]
+    answers = {f"query q{n}": [f"d{n}"] for n in range(12)}
+    plain = MemoryRetriever(answers, name="plain")
+    local = MemoryRetriever(answers, name="local", honours=["locale"])
+    result = score(tmp_path, questions, {"plain": plain, "local": local})
+    assert [one.not_applicable for one in result.retrievers] == [3, 0]
+    assert result.spread is not None
+    assert (result.spread.n, result.spread.left_out) == (9, 3)
+
+
+def test_scores_that_are_partly_missing_say_nothing_about_abstention(tmp_path: Path) -> None:
+    """An engine that scores only some results gets a reason instead of a crash or a guess."""
+    questions = [question(f"q{n}", f"d{n}") for n in range(12)] + [question(f"n{n}", None) for n in range(12)]
+    answers: dict[str, object] = {f"q{n}": [Hit(f"d{n}", 1.0)] for n in range(12)}
+    answers |= {f"n{n}": [Hit("d0", None if n == 0 else 0.5)] for n in range(12)}
+    scores = score(tmp_path, questions, {"a": ranked("a", answers)}).retrievers[0]
+    assert scores.abstention is not None
+    assert scores.abstention.auroc.value is None
+    assert scores.abstention.auroc.reason is not None
+    assert scores.abstention.own_false_answer is not None
+    assert scores.abstention.own_false_answer.value == 1
+
+
+def test_depth_is_never_below_a_cut_off(tmp_path: Path) -> None:
+    """Asking for three documents and scoring at ten would call found what was never asked; ten are asked."""
+    root = write_portal(tmp_path / "portal")
+    workspace = open_workspace(root, environment={"XDG_STATE_HOME": str(tmp_path / "state")})
+    result = evaluate(workspace, EvaluateRequest(set=root / "asked.jsonl", depth=3))
+    assert result.depth == 10
+
+
+def test_lost_gold_keeps_its_part(tmp_path: Path) -> None:
+    """Of two alternatives one is no document: finding the other is still the whole answer."""
+    root = write_portal(tmp_path / "portal")
+    rows = [("q", "lost badge", ["howto/badge.md", "howto/gone.md"])]
+    write_set(root / "two.jsonl", rows)
+    workspace = open_workspace(root, environment={"XDG_STATE_HOME": str(tmp_path / "state")})
+    result = evaluate(workspace, EvaluateRequest(set=root / "two.jsonl"))
+    assert value(result.retrievers[0], "PartRecall@10") == 1
+    assert (result.retrievers[0].coverage.golds, result.retrievers[0].coverage.indexed) == (2, 1)
+
+
+@pytest.mark.parametrize("gold", ["https://docs.example.org/howto/badge/", "howto/badge.md"])
+def test_hand_judgements_hold_however_gold_is_written(tmp_path: Path, gold: str) -> None:
+    """ "Gold is wrong" and "also right" change the next evaluation whether gold is an id or an address."""
+    root = write_portal(tmp_path / "portal", "base_url = 'https://docs.example.org/'\n")
+    write_set(root / "one.jsonl", [("q", "lost badge", [gold])])
+    workspace = open_workspace(root, environment={"XDG_STATE_HOME": str(tmp_path / "state")})
+    request = EvaluateRequest(set=root / "one.jsonl")
+    assert value(evaluate(workspace, request).retrievers[0], "Success@1") == 1
+    judge(JudgeRequest(set=root / "one.jsonl", question="q", doc="howto/badge.md", grade=0))
+    judge(JudgeRequest(set=root / "one.jsonl", question="q", doc="policies/leave.md", grade=3))
+    scores = evaluate(workspace, request).retrievers[0]
+    assert value(scores, "Success@1") == 0
+    assert scores.coverage.golds == 1
+
+
+def test_address_gold_works_from_python_in_a_workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`findback.evaluate(search, file)` inside a workspace resolves gold against the workspace's documents."""
+    root = write_portal(tmp_path / "portal", "base_url = 'https://docs.example.org/'\n")
+    write_set(root / "one.jsonl", [("q", "lost badge", ["https://docs.example.org/howto/badge"])])
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    result = findback.evaluate(lambda query, k: ["howto/badge.md"], "one.jsonl")
+    assert value(result.retrievers[0], "Success@1") == 1
+
+
+def test_changed_documents_are_noted(tmp_path: Path) -> None:
+    """Reading the corpus again says what was added, changed, moved and removed since the last evaluation."""
+    root = write_portal(tmp_path / "portal")
+    workspace = open_workspace(root, environment={"XDG_STATE_HOME": str(tmp_path / "state")})
+    request = EvaluateRequest(set=root / "asked.jsonl")
+    assert not any("documents since" in note for note in evaluate(workspace, request).set.notes)
+    (root / "docs/howto/badge.md").rename(root / "docs/howto/access-card.md")
+    (root / "docs/howto/vpn.md").write_text("# VPN\n\nAsk the help desk.")
+    (root / "docs/new.md").write_text("# New\n\nA new page.")
+    notes = evaluate(workspace, request).set.notes
+    assert any("1 added, 1 changed, 1 moved" in note for note in notes), notes
+    assert any("howto/badge.md is now howto/access-card.md" in note for note in notes)
+
+
+def test_wider_interval_by_gold_is_the_one_shown(data: Path, tmp_path: Path) -> None:
+    """Ubuntu's 348 questions share 118 golds: design effect between 2 and 3, and the interval shown is by gold."""
+    workspace = open_workspace(tmp_path, environment={"XDG_STATE_HOME": str(tmp_path)}, required=False)
+    request = EvaluateRequest(set=data / "ubuntu" / "queries.jsonl", corpus=data / "ubuntu" / "corpus.jsonl")
+    group = evaluate(workspace, request).retrievers[0].group()
+    assert group is not None
+    figures = {one.metric: one.estimate for one in group.scores}
+    rr, recall = figures["RR@10"], figures["PartRecall@10"]
+    assert (rr.n, rr.golds, rr.method) == (348, 118, "gold-clustered")
+    assert rr.design_effect is not None
+    assert 2 < rr.design_effect < 3
+    assert rr.value == pytest.approx(0.255, abs=0.005)
+    assert recall.value == pytest.approx(0.431, abs=0.005)
+    assert figures["nDCG@10"].value == pytest.approx(0.296, abs=0.005)
+    assert figures["Success@1"].value == pytest.approx(0.181, abs=0.005)

@@ -72,6 +72,9 @@ class Labelling:
                     return "decided"
 
     def _list(self, shown: list[Shown]) -> None:
+        for failure in self._session.failures:
+            say(failure)
+        self._session.failures.clear()
         if not shown:
             say("nothing found; /other words searches again, n says that nothing exists")
         for number, document in enumerate(shown, 1):

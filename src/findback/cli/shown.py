@@ -58,7 +58,7 @@ def deliver(result: Record, renderer: Renderer, *, output: Path | None, json: bo
         if write is None:
             known = ", ".join(sorted(renderer.by_suffix))
             raise UsageError(f"cannot tell the format of {output.name}", hint=f"let it end in one of: {known}")
-        write_atomically(output, write(result))
+        write_atomically(output, write(result), private=True)
         say(f"wrote {output}")
     if json:
         print(renderer.by_suffix[".json"](result))

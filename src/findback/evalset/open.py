@@ -67,8 +67,8 @@ def open_set(
 
 
 def installed_formats() -> dict[str, SetFormat]:
-    """Return every set format that is installed, by name."""
-    return {name: registry.load(GROUP, name) for name in registry.names(GROUP)}
+    """Return findback's own set formats by name; another package's is loaded only when it is named."""
+    return {name: registry.load(GROUP, name) for name in registry.names(GROUP) if registry.is_ours(GROUP, name)}
 
 
 def redact_questions(

@@ -107,8 +107,17 @@ def _redact_unresolved(question: Question, redactor: Redactor) -> Question:
     """Return the question with references fit to be shown: they lead nowhere, so nothing joins on them."""
     if not question.unresolved:
         return question
-    clean = tuple(redactor.redact(reference).text for reference in question.unresolved)
-    return question.model_copy(update={"unresolved": clean})
+    clean = {reference: redactor.redact(reference).text for reference in question.unresolved}
+    judged = tuple(
+        judgement.model_copy(update={"doc": clean.get(judgement.doc, judgement.doc)})
+        for judgement in question.judged or ()
+    )
+    return question.model_copy(
+        update={
+            "unresolved": tuple(clean.values()),
+            "judged": judged if question.judged is not None else None,
+        }
+    )
 
 
 class _Work:
@@ -123,6 +132,8 @@ class _Work:
         self.documents = documents
         self.judged: list[Judgement] = []
         self.unresolved: list[str] = []
+        self.lost: list[Judgement] = []
+        """Gold that is no document: it stays gold, which search cannot find."""
         self.ways: Counter[str] = Counter()
         self.lost_anchors = 0
 
@@ -136,8 +147,8 @@ class _Work:
             placed = self._resolve_texts()
         if self.unresolved and placed >= len(self.unresolved):
             # The texts stand for the same gold as the names that led nowhere.
-            self.unresolved = []
-        judged = _settle(self.judged)
+            self.unresolved, self.lost = [], []
+        judged = _settle([*self.judged, *self.lost])
         keeps_label = self.question.judged is not None or judged
         return self.question.model_copy(
             update={
@@ -162,6 +173,7 @@ class _Work:
             judgement.anchor is None or not self._take_matches(judgement.anchor, judgement, count=first)
         ) and judgement.doc not in self.unresolved:
             self.unresolved.append(judgement.doc)
+            self.lost.append(judgement)
 
     def _resolve_texts(self) -> int:
         placed = 0

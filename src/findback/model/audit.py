@@ -31,6 +31,10 @@ class Yardstick(Record):
     figures: Distribution
     floor: float | None
     """What random other documents of like length give: mean over questions."""
+    verbatim: float | None = None
+    """Median of the same share without stems; None for the articles' measures."""
+    weighted: float | None = None
+    """Median of the same share weighted by inverse document frequency; None without a corpus."""
     corrected: Distribution | None
     """(figure − floor) / (1 − floor) per question."""
 
@@ -58,6 +62,7 @@ class CopiedExample(Record):
     leak: float | None
     overlap: float | None
     copied: tuple[str, ...]
+    """The query's content words that the window holds, rare or not."""
     rare_words: int
 
 
@@ -120,6 +125,13 @@ class AuditedRetriever(Record):
     """Success by overlap, on the set."""
     sample_buckets: tuple[BucketSuccess, ...] = ()
     failed: int = 0
+    """Searches that failed on the set."""
+    sample_failed: int = 0
+    """Searches that failed on the real queries."""
+    missing: int = 0
+    """Questions that a recorded run does not have."""
+    not_applicable: int = 0
+    """Questions whose context the retriever cannot honour; left out of its scores."""
 
 
 class Orientation(Record):
@@ -167,6 +179,9 @@ class Audit(Record):
     missing_types: tuple[MissingType, ...]
     worst: tuple[CopiedExample, ...]
     orientation: tuple[Orientation, ...]
+    lost_gold: tuple[int, int] = (0, 0)
+    """Questions of the set, and of the real queries, that name only gold which is no document of their corpus; they are
+    left out of every score here."""
     needs_gold: tuple[str, ...] = ()
     """Figures that could not be made because questions have no label."""
     verdict: str

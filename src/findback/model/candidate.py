@@ -58,7 +58,7 @@ class DocumentLink(Record):
     document: str
     """Document id in the corpus."""
     line: int
-    """Which line of the thread holds it; -1 for what the system itself attached."""
+    """Which line of the thread holds it; -1 for what the system itself attached, or whose line was erased."""
     by: RoleInThread
     kind: Name
     """url-in-text, structured-attach, accepted-answer, duplicate-of, citation."""
@@ -97,6 +97,8 @@ class Candidate(Record):
     source: Name
     """Kind of source."""
     container_hmac: str
+    asker_hmac: str | None = None
+    """HMAC of the asker's id; None where the source does not say who asked."""
     audience: Name
     query: RedactedText
     """The proposed query: a person's message in its first wording."""

@@ -103,6 +103,10 @@ class Abstention(Record):
     """Share of no-answer cases answered, at the cross-fitted threshold."""
     false_abstain: Estimate
     """Share of answerable cases refused, at the cross-fitted threshold."""
+    own_false_answer: Estimate | None = None
+    """Share of no-answer cases for which the engine, by its own decision, returned something."""
+    own_false_abstain: Estimate | None = None
+    """Share of answerable cases for which the engine, by its own decision, returned nothing."""
     answerable: int
     unanswerable: int
 

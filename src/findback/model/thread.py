@@ -68,6 +68,8 @@ class Message:
     """Other texts that belong to it: file names, attachment titles and texts, link labels, unfurls."""
     reactions: tuple[Reaction, ...] = ()
     audience: Audience = "public"
+    staff: bool | None = None
+    """Whether the author belongs to those who answer (a support agent, a maintainer); None when unknown."""
     edited: bool = False
     deleted: bool = False
     place: Place | None = None
@@ -83,6 +85,8 @@ class StatusChange:
     closed: bool
     """Whether that state means solved or closed."""
     author: str | None = None
+    actor: ActorKind = "unknown"
+    """Who changed it; a bot or the system for what closes by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +103,10 @@ class Thread:
     kind: ThreadKind = "thread"
     audience: Audience = "public"
     title: str | None = None
+    asker: str | None = None
+    """The source's id of who asked, where it is said apart from the messages; else the first message's author."""
+    tags: tuple[str, ...] = ()
+    """Labels or tags of a ticket or question."""
     messages: tuple[Message, ...] = ()
     changes: tuple[StatusChange, ...] = ()
     """State changes of a ticket, oldest first."""

@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-TrustedKind = Literal["command", "module", "host", "variable", "plug-in"]
+TrustedKind = Literal["command", "module", "host", "variable", "plug-in", "egress"]
 
 
 class Trusted(NamedTuple):

@@ -52,5 +52,11 @@ class Turn:
     """A person's score, in [0, 1], where there is one."""
     system: str | None = None
     """Name of the search system or data source behind the calls."""
+    project: str | None = None
+    """Project, service or agent that it belongs to."""
+    gold: tuple[str, ...] = ()
+    """Ids or addresses of documents that the trace itself names as right."""
+    multi_part: bool | None = None
+    """True where the questions of this source are known to need several look-ups."""
     audience: Audience = "private"
     place: Place | None = None

@@ -1,9 +1,21 @@
 """Records without texts and ids, to be shown outside the team."""
 
+from collections.abc import Container
+
 from findback.model.audit import Audit, Side
-from findback.model.evaluation import ErrorKind, Evaluation, RetrieverScores, SetMakeUp, SubjectMix
+from findback.model.case import WORDINGS
+from findback.model.evaluation import (
+    Count,
+    ErrorKind,
+    Evaluation,
+    RetrieverScores,
+    ScoreGroup,
+    SetMakeUp,
+    SubjectMix,
+)
 
 LEFT_OUT = "left out"
+OWN_WORDINGS = frozenset({*WORDINGS, "unknown"})
 
 
 def shareable_evaluation(evaluation: Evaluation) -> Evaluation:
@@ -35,7 +47,26 @@ def shareable_audit(audit: Audit) -> Audit:
 
 
 def _makeup(makeup: SetMakeUp) -> SetMakeUp:
-    return makeup.model_copy(update={"name": "set", "place": None, "notes": ()})
+    by = {
+        axis: _own_names(counts, OWN_WORDINGS if axis == "wording" else {"unknown"})
+        if axis in ("wording", "selected_on")
+        else counts
+        for axis, counts in makeup.by.items()
+    }
+    return makeup.model_copy(update={"name": "set", "place": None, "notes": (), "by": by})
+
+
+def _own_names(counts: tuple[Count, ...], known: Container[str]) -> tuple[Count, ...]:
+    """Return counts with names that are not findback's own replaced: imported ones may say anything."""
+    return tuple(
+        count if count.name in known else count.model_copy(update={"name": f"other {at}"})
+        for at, count in enumerate(counts, 1)
+    )
+
+
+def _group(group: ScoreGroup, at: int) -> ScoreGroup:
+    known = group.axis != "wording" or group.value in OWN_WORDINGS
+    return group if known else group.model_copy(update={"value": f"other {at}"})
 
 
 def _subjects(subjects: SubjectMix) -> SubjectMix:
@@ -45,7 +76,10 @@ def _subjects(subjects: SubjectMix) -> SubjectMix:
 
 def _retriever(retriever: RetrieverScores) -> RetrieverScores:
     errors = tuple(ErrorKind(kind=error.kind, count=error.count, first="") for error in retriever.errors)
-    return retriever.model_copy(update={"run": None, "miss_examples": (), "errors": errors, "notes": ()})
+    groups = tuple(_group(group, at) for at, group in enumerate(retriever.groups, 1))
+    return retriever.model_copy(
+        update={"groups": groups, "run": None, "miss_examples": (), "errors": errors, "notes": ()}
+    )
 
 
 def _side(side: Side) -> Side:

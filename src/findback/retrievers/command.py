@@ -59,7 +59,9 @@ class CommandRetriever:
     kind = "command"
     concurrency = 1
 
-    def __init__(self, name: str, own: CommandSettings, base: Path, egress: EgressLevel = "local") -> None:
+    def __init__(
+        self, name: str, own: CommandSettings, base: Path, egress: EgressLevel = "local", temporary: Path | None = None
+    ) -> None:
         unknown = sorted(set(own.honours) - FIELDS)
         if unknown:
             raise SettingsError(
@@ -70,7 +72,7 @@ class CommandRetriever:
         self.egress: EgressLevel = egress
         self.score_direction: ScoreDirection | None = None if own.scores == "none" else own.scores
         self.honours = frozenset(own.honours)
-        self._own, self._base = own, base
+        self._own, self._base, self._temporary = own, base, temporary
         self._process: asyncio.subprocess.Process | None = None
         self._drain: asyncio.Task[None] | None = None
         self._said: deque[str] = deque(maxlen=KEPT_LINES)
@@ -92,7 +94,7 @@ class CommandRetriever:
             SettingsError: If a setting makes no sense.
         """
         own = read_own(name, settings, CommandSettings)
-        return cls(name, own, surroundings.base, settings.egress or "local")
+        return cls(name, own, surroundings.base, settings.egress or "local", surroundings.temporary)
 
     def settings(self) -> Mapping[str, object]:
         """Return the command; what the program does inside cannot be seen."""
@@ -181,7 +183,7 @@ class CommandRetriever:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
                 cwd=self._base,
-                env={**os.environ, MARKER_VARIABLE: "evaluation"},
+                env=self._environment(),
                 limit=LONGEST_LINE,
             )
         except OSError as error:
@@ -191,6 +193,11 @@ class CommandRetriever:
             ) from None
         self._drain = asyncio.create_task(self._listen(self._process))
         return self._process
+
+    def _environment(self) -> dict[str, str]:
+        """Return the program's variables: ours, the evaluation marker, and a place for temporary files."""
+        places = {"TMPDIR": str(self._temporary)} if self._temporary is not None else {}
+        return {**os.environ, **places, MARKER_VARIABLE: "evaluation"}
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
         """Read the error output, so that a full pipe does not stop the program."""

@@ -34,6 +34,8 @@ class Surroundings:
     retrievers: Mapping[str, RetrieverSettings] = field(default_factory=dict)
     """Every `[retrievers.NAME]`, for the kinds that take others."""
     http: HttpSettings = field(default_factory=HttpSettings)
+    temporary: Path | None = None
+    """Folder for temporary files of programs that are started; their own choice when None."""
     progress: Progress = SILENT
     building: tuple[str, ...] = ()
     """Names being built at the moment, outermost first."""

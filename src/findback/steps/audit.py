@@ -14,17 +14,17 @@ from findback.corpus.duplicates import find_duplicates
 from findback.errors import DataError
 from findback.measure.gap import measure_gap
 from findback.measure.metrics.name import parse_metric
-from findback.model.audit import Audit, AuditedRetriever, Gap, MissingType, Orientation
-from findback.model.estimate import Estimate
+from findback.model.audit import Audit, Gap, MissingType, Orientation
 from findback.model.evaluation import SetMakeUp
 from findback.model.protocols import SILENT, Progress, Retriever
 from findback.model.question import QuestionSet
 from findback.model.record import LOCAL_ONLY
-from findback.steps.buckets import AuditedSet, ScorePlan, audit_retrievers, spread_on
+from findback.steps.buckets import AuditedSet, Outcomes, ScorePlan, audit_retrievers
 from findback.steps.egress import refuse_unreviewed
 from findback.steps.kept import keep, now
 from findback.steps.legend import explain_metrics
-from findback.steps.opening import SetRequest, open_documents, open_questions, open_retrievers
+from findback.steps.opening import SetRequest, open_documents, open_questions, open_retrievers, searches_corpus
+from findback.steps.spread import spread_of
 from findback.steps.verdict import cautions, verdict
 from findback.steps.wording import (
     Measure,
@@ -48,6 +48,7 @@ WORDING_LEGEND = (
     "leak: the same for its rare words only (vocabulary leak)",
     "chance floor: what the same operation finds in random other documents; corrected = (figure − floor) / (1 − floor)",
     "article overlap, article leak: the formulas of the two articles this tool grew from, on the whole gold text",
+    "a question with several golds is measured against the one of the highest grade, the first of equals",
 )
 
 
@@ -96,6 +97,8 @@ def audit(
     Raises:
         MissingError: If set, sample or documents are not there.
         DataError: If one of them cannot be read, or the set holds no question.
+        UsageError: If the metric's name is unknown.
+        RefusedError: If unreviewed questions would leave this machine.
         UntrustedError: If findback.toml names code or secrets nobody agreed to.
     """
     measures = workspace.settings.measures
@@ -108,25 +111,16 @@ def audit(
     sample, sample_corpus = open_sample(workspace, request, corpus, progress)
     own, other = measure_both(questions, corpus, sample, sample_corpus, seed=seed, progress=progress)
     lengths = share_window(own.worded, other.worded if other is not None else None)
-    different = sample_corpus is not None and corpus is not None and sample_corpus.digest != corpus.digest
-    audited: tuple[AuditedRetriever, ...] = ()
-    spreads: tuple[Estimate | None, Estimate | None] = (None, None)
-    own_side = AuditedSet(questions, corpus, own)
-    if corpus is not None and own_side.label().questions:
-        built = systems or open_retrievers(workspace, request.retrievers, corpus, progress=progress, ask=ask)
-        for one in (questions, *([sample] if sample is not None else ())):
-            refuse_unreviewed(one, built, workspace.settings.egress)
-        elsewhere = (
-            open_retrievers(workspace, request.retrievers, sample_corpus, progress=progress, ask=ask)
-            if different and not systems
-            else ()
+    different = sample_corpus is not corpus and (
+        sample_corpus is None or corpus is None or sample_corpus.digest != corpus.digest
+    )
+    here = AuditedSet(questions, corpus, own)
+    there = AuditedSet(sample, sample_corpus, other) if sample is not None and other is not None else None
+    outcomes = None
+    if corpus is not None and here.labelled.questions:
+        outcomes = _score_sides(
+            workspace, request, (here, there), metric, different=different, systems=systems, progress=progress, ask=ask
         )
-        other_side = AuditedSet(sample, sample_corpus, other) if sample is not None and other is not None else None
-        plan = ScorePlan(metric, request.depth, measures.leak_limit, seed)
-        outcomes = asyncio.run(audit_retrievers(built, elsewhere, own_side, other_side, plan, progress=progress))
-        audited = outcomes.retrievers
-        spreads = (spread_on(outcomes.on_set, metric, seed), spread_on(outcomes.on_sample, metric, seed))
-    gaps = find_gaps(own, other, corrected_only=lengths.corrected_only, seed=seed)
     made = now()
     result = Audit(
         made=made,
@@ -137,16 +131,17 @@ def audit(
         documents=len(corpus) if corpus is not None else None,
         set=own.side,
         sample=other.side if other is not None else None,
-        gaps=gaps,
-        different_corpora=different,
+        gaps=find_gaps(own, other, corrected_only=lengths.corrected_only, seed=seed),
+        different_corpora=different and sample is not None,
         metric=metric,
-        retrievers=audited,
-        spread_set=spreads[0],
-        spread_sample=spreads[1],
+        retrievers=outcomes.retrievers if outcomes is not None else (),
+        spread_set=spread_of(outcomes.on_set, metric) if outcomes is not None else None,
+        spread_sample=spread_of(outcomes.on_sample, metric) if outcomes is not None else None,
         missing_types=missing_types(own.side.set, other.side.set if other is not None else None),
         worst=worst_examples(own, corpus, count=request.worst),
         orientation=() if other is not None else load_orientation(),
         needs_gold=needs_gold(own, other),
+        lost_gold=(here.lost, there.lost if there is not None else 0),
         verdict="",
         legend=(*WORDING_LEGEND, *explain_metrics([metric])),
     )
@@ -158,6 +153,36 @@ def audit(
     return result
 
 
+def _score_sides(
+    workspace: Workspace,
+    request: AuditRequest,
+    sides: tuple[AuditedSet, AuditedSet | None],
+    metric: str,
+    *,
+    different: bool,
+    systems: Sequence[Retriever],
+    progress: Progress,
+    ask: Callable[[str], bool] | None,
+) -> Outcomes:
+    own, other = sides
+    measures = workspace.settings.measures
+    built = list(systems) or open_retrievers(workspace, request.retrievers, own.corpus, progress=progress, ask=ask)
+    for side in sides:
+        if side is not None:
+            refuse_unreviewed(side.questions, built, workspace.settings.egress)
+    elsewhere: list[Retriever | None] = list(built)
+    if different and other is not None:
+        # A system with an index of its own cannot be moved to other documents; its sample score would mean nothing.
+        movable = (
+            [] if systems else open_retrievers(workspace, request.retrievers, other.corpus, progress=progress, ask=ask)
+        )
+        elsewhere = [one if searches_corpus(one.name, workspace) else None for one in movable] or [None] * len(built)
+    depth = max(request.depth, parse_metric(metric).cutoff or 1)
+    seed = measures.seed if request.seed is None else request.seed
+    plan = ScorePlan(metric, depth, measures.leak_limit, seed)
+    return asyncio.run(audit_retrievers(built, elsewhere, own, other, plan, progress=progress))
+
+
 def open_sample(
     workspace: Workspace, request: AuditRequest, corpus: Corpus | None, progress: Progress
 ) -> tuple[QuestionSet | None, Corpus | None]:
@@ -167,7 +192,7 @@ def open_sample(
     place = corpus
     if request.real_corpus is not None:
         place = open_documents(workspace, request.model_copy(update={"corpus": request.real_corpus}), progress=progress)
-    reading = request.model_copy(update={"as_": request.real_as, "columns": request.real_columns})
+    reading = request.model_copy(update={"as_": request.real_as, "columns": request.real_columns, "grades": {}})
     return open_questions(workspace, reading, place, path=request.real, kind="sample"), place
 
 
@@ -205,15 +230,14 @@ def find_gaps(own: MeasuredSide, other: MeasuredSide | None, *, corrected_only: 
         if article and corrected_only:
             # The articles' figures have no chance floor, so golds of unlike length cannot be compared by them.
             continue
-        mine = own.values(measure, corrected=corrected_only)
-        theirs = other.values(measure, corrected=corrected_only)
+        mine, theirs = own.worded.units, other.worded.units
         found = measure_gap(
-            mine,
-            theirs,
-            own.clusters,
-            other.clusters,
-            first_golds=own.golds,
-            second_golds=other.golds,
+            own.values(measure, corrected=corrected_only),
+            other.values(measure, corrected=corrected_only),
+            [unit.cluster for unit in mine],
+            [unit.cluster for unit in theirs],
+            first_golds=[unit.gold for unit in mine],
+            second_golds=[unit.gold for unit in theirs],
             seed=seed,
             bounds=None if corrected_only else (0.0, 1.0),
         )
@@ -240,7 +264,8 @@ def missing_types(own: SetMakeUp, sample: SetMakeUp | None) -> tuple[MissingType
         wanted = _shares(sample, axis)
         have = _shares(own, axis)
         for name, share in wanted.items():
-            if name != "unknown" and share >= COMMON and have.get(name, 0.0) < HARDLY:
+            # Where part of the set does not say, that part could hold the type.
+            if name != "unknown" and share >= COMMON and have.get(name, 0.0) + have.get("unknown", 0.0) % 1 < HARDLY:
                 shown = None if have.get("unknown", 0.0) == 1 else have.get(name, 0.0)
                 found.append(MissingType(axis=axis, type=name, set_share=shown, sample_share=share))
     return tuple(found)
@@ -257,10 +282,10 @@ def needs_gold(own: MeasuredSide, other: MeasuredSide | None) -> tuple[str, ...]
         if side is None:
             continue
         unanswerable = next((c.count for c in side.side.set.by["answer"] if c.name == "no-answer"), 0)
-        without = side.side.set.questions - side.side.measured - unanswerable
+        without = side.side.set.questions - side.side.measured - unanswerable - side.side.set.unresolved
         if not side.side.measured:
             said.append(f"overlap, leak and scores of the {called}: no question has a gold text")
-        elif without:
+        elif without > 0:
             said.append(f"overlap and leak of {without} of the {side.side.set.questions} questions of the {called}")
     if other is not None and not other.side.measured:
         said.append("the gap between set and real queries: findback label quick labels 30 of them in half an hour")

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from findback.corpus.corpus import Corpus
 from findback.measure.gap import measure_gap
@@ -11,10 +12,9 @@ from findback.model.evaluation import Score
 from findback.model.protocols import Progress, Query, Retriever
 from findback.model.question import QuestionSet
 from findback.retrievers.asking import ask_all
-from findback.steps.gold import Labelled, label_columns
+from findback.steps.gold import Labelled, is_found, label_columns
 from findback.steps.opening import closing
 from findback.steps.scores import Scored, score_run
-from findback.steps.spread import spread_estimate
 from findback.steps.wording import MeasuredSide
 
 EDGES = (0.25, 0.5, 0.75)
@@ -22,7 +22,7 @@ EDGES = (0.25, 0.5, 0.75)
 NAMES = ("0", "0-.25", ".25-.5", ".5-.75", ".75-1")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class AuditedSet:
     """One side of an audit, ready to be searched."""
 
@@ -30,9 +30,16 @@ class AuditedSet:
     corpus: Corpus | None
     measured: MeasuredSide
 
-    def label(self) -> Labelled:
-        """Return the questions that can be scored."""
-        return label_columns(self.questions.questions, self.corpus)
+    @cached_property
+    def labelled(self) -> Labelled:
+        """Return the questions that can be scored: those whose gold was found, and those without an answer."""
+        known = [q for q in self.questions.questions if is_found(q) or not (q.gold or q.unresolved)]
+        return label_columns(known, self.corpus)
+
+    @property
+    def lost(self) -> int:
+        """Return how many questions name only gold that is no document of the corpus."""
+        return sum(1 for q in self.questions.questions if (q.gold or q.unresolved) and not is_found(q))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +63,7 @@ class ScorePlan:
 
 async def audit_retrievers(
     systems: Sequence[Retriever],
-    elsewhere: Sequence[Retriever],
+    elsewhere: Sequence[Retriever | None],
     own: AuditedSet,
     other: AuditedSet | None,
     plan: ScorePlan,
@@ -67,27 +74,28 @@ async def audit_retrievers(
 
     Args:
         systems: Retrievers over the set's documents.
-        elsewhere: The same over the real queries' documents, where they are others; else empty.
+        elsewhere: For each of them the one that searches the real queries' documents: itself where both are the
+            same documents, None where it cannot search them.
         own: The set.
         other: The real queries, if any.
         plan: How to score.
         progress: Told about each question.
     """
     retrievers, on_set, on_sample = [], [], []
-    async with closing([*systems, *elsewhere]):
-        for at, retriever in enumerate(systems):
+    async with closing([*systems, *(one for one in elsewhere if one is not None and one not in systems)]):
+        for retriever, there_too in zip(systems, elsewhere, strict=True):
             scored = await _score(retriever, own, plan, progress)
             on_set.append(scored)
             there = None
-            if other is not None and other.label().questions:
-                there = await _score(elsewhere[at] if elsewhere else retriever, other, plan, progress)
+            if other is not None and other.labelled.questions and there_too is not None:
+                there = await _score(there_too, other, plan, progress)
                 on_sample.append(there)
             retrievers.append(_compare(scored, there, own, other, plan))
     return Outcomes(tuple(retrievers), tuple(on_set), tuple(on_sample))
 
 
 async def _score(retriever: Retriever, side: AuditedSet, plan: ScorePlan, progress: Progress) -> Scored:
-    labelled = side.label()
+    labelled = side.labelled
     asked = await ask_all(
         retriever,
         [(question.id, Query(question.query, question.context)) for question in labelled.questions],
@@ -101,32 +109,39 @@ async def _score(retriever: Retriever, side: AuditedSet, plan: ScorePlan, progre
 def _compare(
     scored: Scored, there: Scored | None, own: AuditedSet, other: AuditedSet | None, plan: ScorePlan
 ) -> AuditedRetriever:
-    failed = int(scored.scores.failed.sum()) + (int(there.scores.failed.sum()) if there is not None else 0)
-    gap: Estimate | None = None
-    if there is not None:
-        gap = (
-            Estimate(value=None, reason=f"{failed} queries failed")
-            if failed
-            else measure_gap(
-                scored.answerable_values(plan.metric),
-                there.answerable_values(plan.metric),
-                scored.answerable_clusters,
-                there.answerable_clusters,
-                first_golds=scored.answerable_golds,
-                second_golds=there.answerable_golds,
-                seed=plan.seed,
-            ).difference
-        )
+    both = [one for one in (scored, there) if one is not None]
     return AuditedRetriever(
         name=scored.run.name,
         kind=scored.run.kind,
         set_score=overall(scored),
         sample_score=overall(there) if there is not None else None,
-        gap=gap,
+        gap=_gap(scored, there, plan) if there is not None else None,
         buckets=cut(scored, own.measured, plan.leak_limit),
         sample_buckets=cut(there, other.measured, plan.leak_limit) if there is not None and other is not None else (),
-        failed=failed,
+        failed=int(scored.scores.failed.sum()),
+        sample_failed=int(there.scores.failed.sum()) if there is not None else 0,
+        missing=sum(int(one.scores.missing.sum()) for one in both),
+        not_applicable=sum(int(one.scores.skipped.sum()) for one in both),
     )
+
+
+def _gap(scored: Scored, there: Scored, plan: ScorePlan) -> Estimate:
+    """Return the score on the set minus that on the real queries, or why it cannot be told."""
+    failed = int(scored.scores.failed.sum() + there.scores.failed.sum())
+    missing = int(scored.scores.missing.sum() + there.scores.missing.sum())
+    if failed:
+        return Estimate(value=None, reason=f"searches failed: {failed}")
+    if missing:
+        return Estimate(value=None, reason=f"the recorded run lacks {missing} of the questions")
+    return measure_gap(
+        scored.answerable_values(plan.metric),
+        there.answerable_values(plan.metric),
+        scored.answerable_clusters,
+        there.answerable_clusters,
+        first_golds=scored.answerable_golds,
+        second_golds=there.answerable_golds,
+        seed=plan.seed,
+    ).difference
 
 
 def overall(scored: Scored) -> Score:
@@ -148,10 +163,9 @@ def cut(scored: Scored, measured: MeasuredSide, leak_limit: float) -> tuple[Buck
             rows[bucket_of(overlap)].append(row)
         if leak is not None:
             rows["leaked" if leak > leak_limit else "unleaked"].append(row)
+    groups = [(name, scored.group("overlap", name, kept)) for name, kept in rows.items()]
     return tuple(
-        BucketSuccess(bucket=name, cases=len(kept), score=scored.group("overlap", name, kept).scores[0])
-        for name, kept in rows.items()
-        if kept
+        BucketSuccess(bucket=name, cases=group.cases, score=group.scores[0]) for name, group in groups if group.cases
     )
 
 
@@ -164,11 +178,3 @@ def bucket_of(overlap: float) -> str:
     if overlap <= 0:
         return NAMES[0]
     return NAMES[1 + sum(overlap > edge for edge in EDGES)]
-
-
-def spread_on(scored: Sequence[Scored], metric: str, seed: int) -> Estimate | None:
-    """Return best minus worst retriever on one side; None with fewer than two or with errors."""
-    if len(scored) < 2 or any(one.scores.failed.any() for one in scored):
-        return None
-    columns = [one.answerable_values(metric) for one in scored]
-    return spread_estimate(columns, scored[0].answerable_clusters, seed=seed)

@@ -10,7 +10,7 @@ from findback.errors import FindbackError
 from findback.model.protocols import Query, Retriever
 from findback.model.record import Record, Request
 from findback.retrievers.build import build_retriever, list_trusted
-from findback.steps.opening import SetRequest, newest_release, open_documents, surround, with_others
+from findback.steps.opening import SetRequest, newest_release, open_documents, surround, trusted_items, with_others
 from findback.trust import digest_of, is_trusted
 from findback.workspace import Workspace
 
@@ -101,8 +101,8 @@ def _retrievers(workspace: Workspace, corpus: Corpus | None, *, offline: bool) -
         what = f"[retrievers.{name}]"
         try:
             items = list_trusted(with_others([name], known))
-            if items and not is_trusted(workspace.root, list_trusted(known), workspace.environment):
-                digest = digest_of(workspace.root, list_trusted(known))
+            if items and not is_trusted(workspace.root, trusted_items(workspace), workspace.environment):
+                digest = digest_of(workspace.root, trusted_items(workspace))
                 yield CheckItem(
                     state="warning",
                     what=what,

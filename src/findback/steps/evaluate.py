@@ -1,6 +1,7 @@
 """Score retrievers on a set."""
 
 import asyncio
+import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,14 +15,14 @@ from findback.corpus.corpus import Corpus
 from findback.errors import DataError
 from findback.evalset.runs import save_run
 from findback.measure.metrics.name import parse_metric
-from findback.model.estimate import Estimate
 from findback.model.evaluation import Axis, Evaluation, RetrieverScores, ScoreGroup
 from findback.model.protocols import SILENT, Documents, Progress, Query, Retriever
 from findback.model.question import QuestionSet
 from findback.model.run import Run
 from findback.retrievers.asking import Asked, ask_all
+from findback.steps.changes import note_changes
 from findback.steps.egress import refuse_unreviewed
-from findback.steps.gold import Labelled, label_columns
+from findback.steps.gold import Labelled, is_found, label_columns
 from findback.steps.kept import keep, now
 from findback.steps.legend import UNCERTAINTY, explain_metrics
 from findback.steps.lenient import lenient_group
@@ -37,20 +38,21 @@ from findback.steps.misses import (
 from findback.steps.opening import SetRequest, closing, open_documents, open_questions, open_retrievers
 from findback.steps.scores import (
     Scored,
-    can_abstain,
     count_outside,
     measure_latency,
     rank_counts,
+    rate_abstention,
     score_run,
 )
-from findback.steps.spread import spread_estimate
+from findback.steps.spread import spread_of
 from findback.text.words import TOKENIZER_VERSION
 from findback.workspace import Workspace
 
 PASSAGE_METRICS = ("AnchorSuccess@10", "AnchorRecall@10")
 """Added where gold has anchors and passages come back."""
-DEFAULT_CUTOFF = 10
 
+AXES: tuple[Axis, ...] = ("origin", "stratum", "wording", "answer", "language")
+"""Groups that are always scored apart; which types a terminal shows is asked with `--by`."""
 By = Literal["wording", "answer", "language"]
 
 
@@ -60,11 +62,11 @@ class EvaluateRequest(SetRequest):
     retrievers: tuple[str, ...] = ()
     """Names from findback.toml; all of them when empty."""
     by: tuple[By, ...] = ()
-    """Also show the scores per wording, answer or language."""
+    """Types whose scores the terminal shows too; reports hold all of them."""
     metrics: tuple[str, ...] = ()
     """Metrics as ir_measures writes them; those of findback.toml when empty."""
     depth: PositiveInt | None = None
-    """Documents asked of each retriever; findback.toml's when left out."""
+    """Documents asked of each retriever, never fewer than a metric's cut-off; findback.toml's when left out."""
     concurrency: PositiveInt = 4
     """Searches under way at the same time."""
     repeats: PositiveInt = 1
@@ -116,15 +118,18 @@ def evaluate(
     wanted = metrics if primary in metrics else (*metrics, primary)
     if any(judgement.anchor for question in labelled.questions for judgement in question.gold):
         wanted = (*wanted, *(name for name in PASSAGE_METRICS if name not in wanted))
+    depth = max(request.depth or chosen.depth, *(parse_metric(name).cutoff or 1 for name in wanted))
     plan = Plan(
         labelled=labelled,
         request=request,
-        cutoff=parse_metric(primary).cutoff or DEFAULT_CUTOFF,
-        depth=request.depth or chosen.depth,
+        cutoff=parse_metric(primary).cutoff or depth,
+        depth=depth,
     )
     built = systems or open_retrievers(workspace, request.retrievers, corpus, progress=progress, ask=ask)
     refuse_unreviewed(asked, built, workspace.settings.egress)
-    made = now()
+    made, made_of = now(), make_up(asked)
+    if corpus is not None and request.corpus is None and documents is None:
+        made_of = made_of.model_copy(update={"notes": (*made_of.notes, *note_changes(workspace, corpus))})
     outcomes = asyncio.run(search_all(built, plan, corpus, made, progress))
     scored = [score_run(outcome.asked.run, labelled, wanted, seed=seed) for outcome in outcomes]
     kept = [store(workspace, one.run, made) for one in scored]
@@ -135,7 +140,7 @@ def evaluate(
         corpus=corpus.name if corpus is not None else None,
         corpus_digest=corpus.digest if corpus is not None else None,
         documents=len(corpus) if corpus is not None else None,
-        set=make_up(asked),
+        set=made_of,
         subjects=subject_mix(asked, corpus, seed=seed) if corpus is not None else None,
         primary=primary,
         metrics=wanted,
@@ -148,7 +153,7 @@ def evaluate(
         ),
         spread=spread_of(scored, primary),
         legend=(*explain_metrics(wanted), *UNCERTAINTY),
-        limits=limits(make_up(asked), retrievers={r.name: r.kind for r in built}, today=made.date()),
+        limits=limits(made_of, retrievers=len(built), today=made.date()),
     )
     if workspace.file is not None:
         keep(workspace, result)
@@ -191,7 +196,7 @@ def refuse_unscorable(questions: QuestionSet, labelled: Labelled) -> None:
             hint="findback label quick makes one; or name the gold column: --columns.gold COLUMN",
         )
     with_gold = [question for question in labelled.questions if question.gold or question.unresolved]
-    if with_gold and not any(question.gold for question in with_gold):
+    if with_gold and not any(is_found(question) for question in with_gold):
         raise DataError(
             f"no gold of {questions.name} is a document of this corpus, so every score would be 0",
             hint=" ".join(questions.notes[-3:]) or "check that set and documents belong together",
@@ -233,7 +238,9 @@ def store(workspace: Workspace, run: Run, made: datetime) -> str | None:
     if workspace.file is None:
         return None
     name = "".join(letter if letter.isalnum() else "-" for letter in run.name)[:60]
-    run_id = f"{made.astimezone(UTC):%Y%m%dT%H%M%SZ}-{name}"
+    # The digest keeps two names apart that differ only in what a file name cannot hold.
+    digest = hashlib.sha256(run.name.encode()).hexdigest()[:4]
+    run_id = f"{made.astimezone(UTC):%Y%m%dT%H%M%S%fZ}-{name}-{digest}"
     save_run(run, workspace.private_part("runs") / run_id)
     return run_id
 
@@ -249,12 +256,12 @@ def describe(
         kind=run.kind,
         run=run_id,
         config_digest=run.config_digest or "",
-        groups=(*groups_of(scored, presence, plan.request.by), *_lenient(scored, documents)),
+        groups=(*groups_of(scored, presence), *_lenient(scored, documents)),
         ranks=rank_counts(scored),
         misses=count_misses(misses),
         miss_examples=describe_misses(scored, misses, presence, documents),
         coverage=cover(presence),
-        abstention=can_abstain(scored),
+        abstention=rate_abstention(scored),
         latency=measure_latency(run, warm_up=asked.warm_up, concurrency=asked.concurrency),
         errors=asked.errors,
         failed=int(scored.scores.failed.sum()),
@@ -282,36 +289,21 @@ def notes_on(asked: Asked) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def groups_of(scored: Scored, presence: Presence, by: Sequence[By]) -> list[ScoreGroup]:
+def groups_of(scored: Scored, presence: Presence) -> list[ScoreGroup]:
     """Return the scores of all questions, and of the groups that must or should be seen apart."""
     questions = scored.labelled.questions
     everything = range(len(questions))
     groups = [scored.group("all", "all", everything)]
-    axes: tuple[tuple[Axis, bool], ...] = (
-        ("origin", True),
-        ("stratum", True),
-        *((axis, False) for axis in dict.fromkeys(by)),
-    )
-    for axis, only_when_mixed in axes:
+    for axis in AXES:
         rows: dict[str, list[int]] = defaultdict(list)
         for row in everything:
             value = getattr(questions[row], axis)
             rows["unknown" if value is None else value].append(row)
-        if only_when_mixed and len(rows) < 2:
-            continue
         rows.pop("no-answer", None)
-        groups.extend(scored.group(axis, value, rows[value]) for value in sorted(rows))
+        if len(rows) > 1:
+            groups.extend(scored.group(axis, value, rows[value], together=len(rows)) for value in sorted(rows))
     held = [row for row in everything if questions[row].gold and any(presence.get(j.doc) for j in questions[row].gold)]
     answerable = int(scored.scores.answerable.sum())
     if held and len(held) < answerable and not any(there is None for there in presence.values()):
         groups.append(scored.group("indexed", "gold in the index", held))
     return groups
-
-
-def spread_of(scored: Sequence[Scored], primary: str) -> Estimate | None:
-    """Return best minus worst retriever on the primary metric; None with fewer than two or with errors."""
-    if len(scored) < 2 or any(one.scores.failed.any() for one in scored):
-        return None
-    return spread_estimate(
-        [one.answerable_values(primary) for one in scored], scored[0].answerable_clusters, seed=scored[0].seed
-    )

@@ -22,8 +22,6 @@ class Labelled:
     questions: tuple[Question, ...]
     """Those with a label, in the set's order; `gold.queries` are their ids."""
     gold: Gold
-    left_out: int
-    """Questions without any label, or whose gold is a text found nowhere."""
 
 
 def label_columns(questions: Sequence[Question], documents: Documents | None) -> Labelled:
@@ -34,7 +32,12 @@ def label_columns(questions: Sequence[Question], documents: Documents | None) ->
     kept = tuple(question for question in questions if question.judged is not None or question.unresolved)
     rows = [row for question in kept for row in _rows(question, documents)]
     gold = make_gold([question.id for question in kept], rows)
-    return Labelled(questions=kept, gold=gold, left_out=len(questions) - len(kept))
+    return Labelled(questions=kept, gold=gold)
+
+
+def is_found(question: Question) -> bool:
+    """Return whether a question has gold that is a document of the corpus, as far as that was checked."""
+    return any(judgement.doc not in question.unresolved for judgement in question.gold)
 
 
 def _rows(question: Question, documents: Documents | None) -> Iterator[Judged]:
@@ -44,6 +47,7 @@ def _rows(question: Question, documents: Documents | None) -> Iterator[Judged]:
     judged = {judgement.doc for judgement in question.judged or ()}
     for reference in question.unresolved:
         if reference not in judged:
+            # A quoted text that no document holds: gold that search cannot find.
             yield Judged(question.id, reference)
 
 

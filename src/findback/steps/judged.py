@@ -9,6 +9,7 @@ from pydantic import Field, ValidationError
 from findback.errors import DataError, Fault
 from findback.files import write_atomically
 from findback.model.case import Judgement
+from findback.model.protocols import Documents
 from findback.model.question import Question, QuestionSet
 from findback.model.record import Record
 
@@ -65,32 +66,36 @@ def add_judgement(place: Path, judgement: HandJudgement) -> Path:
     return file
 
 
-def apply_judgements(questions: QuestionSet, place: Path) -> QuestionSet:
-    """Return the set with judgements added by hand on top: the last one for a document and part wins."""
+def apply_judgements(questions: QuestionSet, place: Path, documents: Documents | None) -> QuestionSet:
+    """Return a resolved set with judgements added by hand on top: the last one for a document and part wins."""
     added = read_judgements(place)
     if not added:
         return questions
     by_question: dict[str, list[HandJudgement]] = {}
     for one in added:
-        by_question.setdefault(one.question, []).append(one)
+        named = documents.resolve(one.doc) if documents is not None else None
+        by_question.setdefault(one.question, []).append(one.model_copy(update={"doc": named or one.doc}))
     changed = tuple(_judge(question, by_question.get(question.id, [])) for question in questions.questions)
     used = sum(len(by_question.get(question.id, ())) for question in questions.questions)
-    note = f"{used} judgements added by hand, from {judgements_file(place).name}"
+    note = f"{used} of {len(added)} judgements added by hand were applied, from {judgements_file(place).name}"
     return questions.model_copy(update={"questions": changed, "notes": (*questions.notes, note)})
 
 
 def _judge(question: Question, added: list[HandJudgement]) -> Question:
     if not added:
         return question
-    judged = {(one.doc, one.part): one for one in question.judged or ()}
+    judged = list(question.judged or ())
     for one in added:
-        known = judged.get((one.doc, one.part))
-        judged[one.doc, one.part] = (
-            known.model_copy(update={"grade": one.grade})
-            if known
-            else Judgement(doc=one.doc, grade=one.grade, part=one.part, found_by="report")
-        )
-    return question.model_copy(update={"judged": tuple(judged.values())})
+        known = [judgement for judgement in judged if (judgement.doc, judgement.part) == (one.doc, one.part)]
+        # What is now no answer at all is none for any of its parts.
+        known = known or [judgement for judgement in judged if judgement.doc == one.doc and one.grade == 0]
+        if known:
+            regraded = {"grade": one.grade}
+            judged = [j.model_copy(update=regraded) if any(j is k for k in known) else j for j in judged]
+        else:
+            judged.append(Judgement(doc=one.doc, grade=one.grade, part=one.part, found_by="report"))
+    lost = tuple(reference for reference in question.unresolved if all(one.doc != reference for one in added))
+    return question.model_copy(update={"judged": tuple(judged), "unresolved": lost})
 
 
 def _lines(file: Path) -> Iterator[bytes]:

@@ -10,14 +10,16 @@ from typing import Annotated, Any, Self, TypeVar
 from pydantic import NonNegativeInt, PositiveInt
 
 from findback.corpus.corpus import Corpus
-from findback.errors import DataError, MissingError, UsageError
+from findback.errors import DataError, FindbackError, MissingError, UsageError
 from findback.evalset.format import ReadOptions
 from findback.evalset.formats import questions as question_file
 from findback.model.case import Judgement
 from findback.model.evaluation import Shown
-from findback.model.protocols import SILENT, Progress, Query, Retriever
+from findback.model.hits import Answer
+from findback.model.protocols import SILENT, Progress, Query, Redactor, Retriever
 from findback.model.question import Question, QuestionSet
 from findback.model.record import LOCAL_ONLY, Record, Request
+from findback.privacy.core import CoreRedactor
 from findback.steps.egress import allow_unreviewed
 from findback.steps.judged import HandJudgement, add_judgement
 from findback.steps.misses import collapse, show_document
@@ -60,6 +62,8 @@ class LabelSession:
         systems: Sequence[Retriever],
         output: Path,
         request: LabelRequest,
+        *,
+        redactor: Redactor,
     ) -> None:
         self.output = output
         """Where decisions are kept."""
@@ -70,6 +74,9 @@ class LabelSession:
         self._done: dict[str, Question] = self._load()
         self._order: list[str] = []
         self._runner = asyncio.Runner()
+        self._redactor = redactor
+        self.failures: list[str] = []
+        """What retrievers said that could not be asked; their results are missing from the pool."""
 
     def __enter__(self) -> Self:
         return self
@@ -120,7 +127,7 @@ class LabelSession:
         judged = tuple(
             Judgement(doc=document, grade=RESOLVER_GRADE, found_by="reviewer") for document in decision.documents
         )
-        reason = None if judged else decision.no_answer_reason or "not said"
+        reason = None if judged else self._redactor.redact(decision.no_answer_reason or "not said").text
         self._done[question.id] = question.model_copy(
             update={"judged": judged, "no_answer_reason": reason, "unresolved": (), "gold_texts": ()}
         )
@@ -139,11 +146,18 @@ class LabelSession:
         return next(question for question in self._questions.questions if question.id == question_id)
 
     def _find(self, query: Query) -> list[str]:
-        answers = [self._wait(retriever.search(query, self._request.pool * 3)) for retriever in self._systems]
+        answers = [self._ask(retriever, query) for retriever in self._systems]
         ranked = [[self._name(hit.document) for hit in collapse(answer.hits)] for answer in answers]
         depth = max((len(one) for one in ranked), default=0)
         pooled = [one[rank] for rank in range(depth) for one in ranked if rank < len(one)]
         return [document for document in dict.fromkeys(pooled) if self._documents.get(document) is not None]
+
+    def _ask(self, retriever: Retriever, query: Query) -> Answer:
+        try:
+            return self._wait(retriever.search(query, self._request.pool * 3))
+        except FindbackError as error:
+            self.failures.append(f"{retriever.name}: {error}")
+            return Answer(())
 
     def _name(self, document: str) -> str:
         return self._documents.resolve(document) or document
@@ -178,6 +192,7 @@ def open_session(
     Raises:
         MissingError: If the sample or the documents are not there.
         DataError: If they cannot be read.
+        UntrustedError: If findback.toml names code or secrets nobody agreed to.
     """
     documents = open_documents(workspace, request, progress=progress)
     if documents is None:
@@ -186,9 +201,13 @@ def open_session(
     if not sample.questions:
         raise DataError(f"{sample.name} holds no query")
     systems = open_retrievers(workspace, request.retrievers, documents, progress=progress, ask=ask)
-    allowed, _ = allow_unreviewed(systems, workspace.settings.egress)
+    allowed, refused = allow_unreviewed(systems, workspace.settings.egress)
     output = request.output or default_output(request.set or Path("sample"))
-    return LabelSession(sample, documents, allowed, output, request)
+    session = LabelSession(
+        sample, documents, allowed, output, request, redactor=CoreRedactor(workspace.settings.privacy)
+    )
+    session.failures.extend(f"{one.name} is not asked: unreviewed text stays on this machine" for one in refused)
+    return session
 
 
 def default_output(sample: Path) -> Path:

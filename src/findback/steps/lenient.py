@@ -1,13 +1,16 @@
 """Scores that count documents confirmed to be the same as one: beside the strict headline, never in its place."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+import numpy as np
+
+from findback.model.case import Judgement
 from findback.model.evaluation import ScoreGroup
-from findback.model.hits import Answer
+from findback.model.names import Names
 from findback.model.question import Question
-from findback.model.run import FAILED, SKIPPED, Run, RunBuilder
+from findback.model.run import Run
 from findback.steps.gold import label_columns
-from findback.steps.misses import collapse
 from findback.steps.scores import Scored, score_run
 
 VALUE = "same documents count as one"
@@ -29,26 +32,19 @@ def lenient_group(scored: Scored, same: Mapping[str, str]) -> ScoreGroup | None:
 
 
 def _join_gold(question: Question, same: Mapping[str, str]) -> Question:
-    best: dict[tuple[str, int], int] = {}
-    joined = {}
+    joined: dict[tuple[str, int, str | None], Judgement] = {}
     for judgement in question.judged or ():
-        document = same.get(judgement.doc, judgement.doc)
-        key = (document, judgement.part)
-        if judgement.grade >= best.get(key, -1):
-            best[key] = judgement.grade
-            joined[key] = judgement.model_copy(update={"doc": document})
-    return question.model_copy(update={"judged": tuple(joined.values())})
+        moved = judgement.model_copy(update={"doc": same.get(judgement.doc, judgement.doc)})
+        key = (moved.doc, moved.part, moved.anchor)
+        if key not in joined or moved.grade > joined[key].grade:
+            joined[key] = moved
+    unresolved = tuple(same.get(reference, reference) for reference in question.unresolved)
+    return question.model_copy(update={"judged": tuple(joined.values()), "unresolved": unresolved})
 
 
 def _join_run(run: Run, same: Mapping[str, str]) -> Run:
-    builder = RunBuilder(run.name, kind=run.kind, direction=run.direction)
-    for at, query in enumerate(run.queries):
-        ended = 0 if run.ended is None else int(run.ended[at])
-        if ended == FAILED:
-            builder.fail(query, run.reason_of(at) or "error")
-        elif ended == SKIPPED:
-            builder.skip(query, run.reason_of(at) or "not applicable")
-        else:
-            hits = [hit._replace(document=same.get(hit.document, hit.document)) for hit in run.hits(at)]
-            builder.add(query, Answer(collapse(hits)))
-    return builder.build(depth=run.depth)
+    """Return the run with every document under the name of its group; order, scores and passages stay."""
+    renamed = [same.get(name, name) for name in run.documents]
+    documents = Names.of(dict.fromkeys(renamed))
+    places = documents.find(renamed) if renamed else np.empty(0, dtype=np.int32)
+    return replace(run, documents=documents, codes=places[run.codes], distinct=False)

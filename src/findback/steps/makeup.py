@@ -25,7 +25,7 @@ def make_up(questions: QuestionSet) -> SetMakeUp:
         heading=questions.heading,
         place=questions.place if questions.kind != "release" else None,
         questions=len(asked),
-        answerable=sum(1 for question in asked if question.gold),
+        answerable=sum(1 for question in asked if question.gold or question.unresolved),
         clusters=len({cluster_of(question) for question in asked}),
         golds=len({judgement.doc for question in asked for judgement in question.gold}),
         unlabelled=sum(1 for question in asked if question.judged is None and not question.gold_texts),
@@ -72,12 +72,12 @@ def subject_mix(questions: QuestionSet, documents: Documents, *, seed: int) -> S
     )
 
 
-def limits(made_of: SetMakeUp, *, retrievers: Mapping[str, str], today: date) -> tuple[str, ...]:
+def limits(made_of: SetMakeUp, *, retrievers: int, today: date) -> tuple[str, ...]:
     """Return the sentences of "What this does not tell you", each one derived from the set.
 
     Args:
         made_of: The set's make-up.
-        retrievers: Kind by name of the systems scored.
+        retrievers: How many systems were scored.
         today: The date the report carries.
     """
     by = {axis: {count.name: count.count for count in found} for axis, found in made_of.by.items()}
@@ -89,10 +89,10 @@ def limits(made_of: SetMakeUp, *, retrievers: Mapping[str, str], today: date) ->
     ]
     if made_of.unresolved:
         said.append(
-            f"{made_of.unresolved} questions name gold that is no document of this corpus; they count as not in the"
-            " index."
+            f"Questions with gold that is no document of this corpus: {made_of.unresolved}; that gold counts as not in"
+            " the index."
         )
-    if len(retrievers) == 1:
+    if retrievers == 1:
         said.append("Whether another system would do better: only one was scored.")
     said.append(
         f"What the index holds after {today.isoformat()}: documents and names change, and a set goes stale with them."
@@ -105,15 +105,15 @@ Counts = Mapping[str, Mapping[str, int]]
 
 def _trust_limits(made_of: SetMakeUp) -> list[str]:
     said = []
-    if made_of.heading.startswith("unreleased"):
+    if not made_of.heading.startswith("release"):
         said.append(
             "How much to trust the labels: this set was never reviewed and released, so its gold stands as it was"
             " found."
         )
     if made_of.clusters < FEW_CLUSTERS:
         said.append(
-            f"Small differences: {made_of.clusters} independent questions leave wide intervals; read which side of"
-            " chance a figure is on, not its decimals."
+            f"Small differences: {made_of.clusters} independent questions leave wide intervals; read those, not the"
+            " decimals."
         )
     return said
 
@@ -122,8 +122,8 @@ def _selection_limits(made_of: SetMakeUp, by: Counts) -> list[str]:
     said = []
     failures, controls = by["stratum"].get("failure", 0), by["stratum"].get("control", 0)
     if failures:
-        named = {name: count for name, count in by["selected_on"].items() if name != "unknown"}
-        on = f" ({', '.join(f'{count} on {name}' for name, count in named.items())})" if named else ""
+        known = failures - by["selected_on"].get("unknown", 0)
+        on = f" (in {known} of them it is known whose)" if known else ""
         said.append(
             f"How often people succeed: {failures} of {made_of.questions} cases were chosen because a search"
             f" failed{on}, so the system they failed on starts at a disadvantage and levels lie below everyday use"
@@ -149,9 +149,9 @@ def _type_limits(made_of: SetMakeUp, by: Counts) -> list[str]:
     missing = [name for name in ("vague", "symptom-first", "wrong-name") if not by["wording"].get(name)]
     if missing and by["wording"].get("unknown", 0) == made_of.questions:
         said.append("How different kinds of wording fare: the set does not say how its questions are worded.")
-    elif missing:
+    elif missing and not by["wording"].get("unknown"):
         said.append(f"How {', '.join(missing)} questions fare: the set has none.")
-    languages = [name for name in by["language"] if name != "unknown"]
-    if len(languages) == 1:
+    languages = list(by["language"])
+    if len(languages) == 1 and languages != ["unknown"]:
         said.append(f"Other languages than {languages[0]}: every question is in it.")
     return said

@@ -17,6 +17,7 @@ from findback.model.protocols import SILENT, Documents, Progress, Retriever
 from findback.model.question import QuestionSet, SetKind
 from findback.model.record import LOCAL_ONLY, Request
 from findback.model.settings import CorpusSettings, RetrieverSettings
+from findback.model.trusted import Trusted
 from findback.privacy.core import CoreRedactor
 from findback.retrievers.build import build_retriever, list_trusted
 from findback.retrievers.surroundings import Surroundings
@@ -133,8 +134,8 @@ def open_questions(
         redactor=redactor,
         kind=kind,
     )
-    resolved = resolve(apply_judgements(read, place), documents, redactor=redactor)
-    return resolved.set.model_copy(update={"place": str(place)})
+    resolved = resolve(read, documents, redactor=redactor).set
+    return apply_judgements(resolved, place, documents).model_copy(update={"place": str(place)})
 
 
 def open_retrievers(
@@ -166,9 +167,30 @@ def open_retrievers(
             raise MissingError(f"there is no [retrievers.{name}] in findback.toml", hint=f"known: {', '.join(known)}")
     if list_trusted(with_others(chosen, known)):
         # One answer covers the workspace, so that naming other retrievers does not ask again.
-        require(workspace.root, list_trusted(known), workspace.environment, ask=ask)
+        require(workspace.root, trusted_items(workspace), workspace.environment, ask=ask)
     surroundings = surround(workspace, documents, known, progress)
     return [build_retriever(name, known[name], surroundings) for name in chosen]
+
+
+def trusted_items(workspace: Workspace) -> tuple[Trusted, ...]:
+    """Return everything somebody must agree to before this workspace's retrievers are built and asked."""
+    known = workspace.settings.retrievers or DEFAULT_RETRIEVERS
+    levels = tuple(Trusted("egress", f"{name} counts as {one.egress}") for name, one in known.items() if one.egress)
+    allowed = tuple(
+        Trusted("egress", f"{name} may see unreviewed text") for name in workspace.settings.egress.unreviewed_to
+    )
+    return (*list_trusted(known), *levels, *allowed)
+
+
+EMBEDDED = frozenset({"bm25", "dense"})
+"""Kinds that search the workspace's own documents."""
+
+
+def searches_corpus(name: str, workspace: Workspace) -> bool:
+    """Return whether a retriever searches the documents findback reads, and nothing else."""
+    known = workspace.settings.retrievers or DEFAULT_RETRIEVERS
+    made_of = with_others([name], known).values()
+    return bool(made_of) and all(one.kind in EMBEDDED | {"fuse", "rerank"} for one in made_of)
 
 
 def with_others(chosen: Sequence[str], known: dict[str, RetrieverSettings]) -> dict[str, RetrieverSettings]:
@@ -206,6 +228,7 @@ def surround(
         environment=workspace.environment,
         retrievers=known,
         http=workspace.settings.http,
+        temporary=workspace.temporary(),
         progress=progress,
     )
 

@@ -68,5 +68,6 @@ def report(workspace: Workspace, request: ReportRequest) -> Report:
         write_atomically(request.output, card.html)
         write_atomically(badge, card.badge)
         return Report(files=(str(request.output), str(badge)))
-    write_atomically(request.output, render_report(evaluation, audited, format=chosen, share=request.share))
+    text = render_report(evaluation, audited, format=chosen, share=request.share)
+    write_atomically(request.output, text, private=not request.share)
     return Report(files=(str(request.output),))

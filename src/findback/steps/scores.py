@@ -40,43 +40,51 @@ class Scored:
     metrics: tuple[str, ...]
     seed: int
 
-    def group(self, axis: Axis, value: str, rows: Rows) -> ScoreGroup:
-        """Return the scores of some questions, by their place in the set."""
+    def group(self, axis: Axis, value: str, rows: Rows, *, together: int = 1) -> ScoreGroup:
+        """Return the scores of some questions, by their place in the set.
+
+        Args:
+            axis: What the questions have in common.
+            value: Which value of it.
+            rows: Their places.
+            together: Groups shown side by side; their intervals hold all at once.
+        """
         answerable = [row for row in rows if self.scores.answerable[row] and not self.scores.skipped[row]]
         questions = [self.labelled.questions[row] for row in answerable]
         columns = [self.scores[name] for name in self.metrics]
-        failed = bool(self.scores.failed[answerable].any()) if answerable else False
         return ScoreGroup(
             axis=axis,
             value=value,
             cases=len(answerable),
             exploratory=axis != "all",
-            scores=tuple(self._score(columns, answerable, questions, failed=failed)),
+            scores=tuple(self._score(columns, answerable, questions, level=1 - 0.05 / together)),
         )
 
     def _score(
-        self, columns: Sequence[Column], rows: Rows, questions: Sequence[Question], *, failed: bool
+        self, columns: Sequence[Column], rows: Rows, questions: Sequence[Question], *, level: float
     ) -> list[Score]:
-        estimates = self._estimate([column.values for column in columns], rows, questions)
+        estimates = self._estimate([column.values for column in columns], rows, questions, level)
         lowest: Sequence[Estimate | None] = [None] * len(columns)
         highest = lowest
-        if failed:
-            errors = int(self.scores.failed[list(rows)].sum())
-            lowest = self._estimate([column.low for column in columns], rows, questions)
-            highest = self._estimate([column.high for column in columns], rows, questions)
+        errors = int(self.scores.failed[list(rows)].sum()) if rows else 0
+        if errors:
+            lowest = self._estimate([column.low for column in columns], rows, questions, level)
+            highest = self._estimate([column.high for column in columns], rows, questions, level)
             estimates = [silence(estimate, errors) for estimate in estimates]
         return [
             Score(metric=str(column.metric), label=column.metric.label, estimate=estimate, lowest=low, highest=high)
             for column, estimate, low, high in zip(columns, estimates, lowest, highest, strict=True)
         ]
 
-    def _estimate(self, columns: Sequence[np.ndarray], rows: Rows, questions: Sequence[Question]) -> list[Estimate]:
+    def _estimate(
+        self, columns: Sequence[np.ndarray], rows: Rows, questions: Sequence[Question], level: float
+    ) -> list[Estimate]:
         if not rows:
             return [Estimate(value=None, reason="no cases") for _ in columns]
         matrix = np.column_stack([column[list(rows)] for column in columns])
         clusters = [cluster_of(question) for question in questions]
         golds = [frozenset(judgement.doc for judgement in question.gold) for question in questions]
-        return list(estimate_means(matrix, clusters, golds, seed=self.seed))
+        return list(estimate_means(matrix, clusters, golds, level=level, seed=self.seed))
 
     @property
     def answerable_rows(self) -> list[int]:
@@ -156,7 +164,7 @@ def count_outside(run: Run, documents: Documents) -> int:
     return sum(1 for document in run.documents if documents.get(document) is None)
 
 
-def can_abstain(scored: Scored) -> Abstention | None:
+def rate_abstention(scored: Scored) -> Abstention | None:
     """Return whether the retriever tells no-answer cases apart; None where the set has none."""
     scores = scored.scores
     asked = ~scores.failed & ~scores.skipped
@@ -165,9 +173,9 @@ def can_abstain(scored: Scored) -> Abstention | None:
         return None
     rows = np.flatnonzero(asked).tolist()
     returned = (scores.placed.returned > 0) & ~scores.abstained
-    comparable = scored.run.scores is not None and scored.run.direction is not None
+    scoreless = bool(np.isnan(scores.top_score[asked & returned]).any())
     found = measure_abstention(
-        scores.top_score[asked] if comparable else None,
+        None if scoreless else scores.top_score[asked],
         answerable,
         returned[asked],
         [cluster_of(scored.labelled.questions[row]) for row in rows],
@@ -178,6 +186,8 @@ def can_abstain(scored: Scored) -> Abstention | None:
         auroc=found.auroc,
         false_answer=found.false_answer,
         false_abstain=found.false_abstain,
+        own_false_answer=found.own_false_answer,
+        own_false_abstain=found.own_false_abstain,
         answerable=int(answerable.sum()),
         unanswerable=int((~answerable).sum()),
     )

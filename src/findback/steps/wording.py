@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from findback.measure.article import ArticleFigures, measure_article_figures
 from findback.measure.comparable import explain
@@ -14,7 +14,16 @@ from findback.measure.halves import Corpus as LargeCorpus
 from findback.measure.imitation import find_hints
 from findback.measure.intervals import estimate_mean
 from findback.measure.ruler import Pool, code_pool
-from findback.measure.yardstick import Lengths, Marks, Measured, Wording, choose_window, find_copied, measure_set
+from findback.measure.yardstick import (
+    Figure,
+    Lengths,
+    Marks,
+    Measured,
+    Wording,
+    choose_window,
+    find_copied,
+    measure_set,
+)
 from findback.model.audit import CopiedExample, Distribution, Hint, Side, Yardstick
 from findback.model.evaluation import Count
 from findback.model.hits import Span
@@ -32,6 +41,14 @@ EXTRACT = 320
 Measure = Literal["overlap", "leak", "article overlap", "article leak"]
 
 
+class Unit(NamedTuple):
+    """What makes two questions depend on each other."""
+
+    cluster: str
+    gold: str
+    """What its answer is known by."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Worded:
     """The questions of a set that have a gold text, with that text."""
@@ -42,6 +59,14 @@ class Worded:
     """The text the articles' formulas see: the quoted gold where the set has one, else the document."""
     documents: tuple[str | None, ...]
     """Id of the document each gold text comes from."""
+
+    @property
+    def units(self) -> list[Unit]:
+        """Return the cluster and gold of each question."""
+        return [
+            Unit(cluster_of(question), document or wording.gold)
+            for question, document, wording in zip(self.questions, self.documents, self.wordings, strict=True)
+        ]
 
     @property
     def lengths(self) -> list[int]:
@@ -66,19 +91,6 @@ class MeasuredSide:
             return [figures.leak for figures in self.articles]
         figures = [row.overlap if measure == "overlap" else row.leak for row in self.rows]
         return [figure.corrected if corrected else figure.value for figure in figures]
-
-    @property
-    def clusters(self) -> list[str]:
-        """Return the cluster of each measured question."""
-        return [cluster_of(question) for question in self.worded.questions]
-
-    @property
-    def golds(self) -> list[str]:
-        """Return what each measured question's answer is known by."""
-        return [
-            document or wording.gold
-            for document, wording in zip(self.worded.documents, self.worded.wordings, strict=True)
-        ]
 
 
 def word_questions(questions: QuestionSet, documents: Documents | None) -> Worded:
@@ -172,7 +184,6 @@ def measure_side(
     if worded.wordings and window is not None:
         rows = drawn.measure(worded.wordings, window=window, seed=seed)
         articles = tuple(measure_article_figures([wording.query for wording in worded.wordings], worded.article_golds))
-    clusters = [cluster_of(question) for question in worded.questions]
     lost = [row.leak.unmeasurable for row in rows if row.leak.unmeasurable is not None]
     languages = sorted({row.language for row in rows if row.language is not None})
     side = Side(
@@ -184,8 +195,10 @@ def measure_side(
         ),
         gold_length=median(worded.lengths) if worded.wordings else None,
         window=window if rows else None,
-        yardsticks=yardsticks(rows, articles, clusters, seed),
-        by_language={language: yardsticks(*_only(language, rows, articles, clusters), seed) for language in languages}
+        yardsticks=yardsticks(rows, articles, worded.units, seed),
+        by_language={
+            language: yardsticks(*_only(language, rows, articles, worded.units), seed) for language in languages
+        }
         if len(languages) > 1
         else {},
         hints=tuple(
@@ -200,47 +213,39 @@ def measure_side(
 
 
 def _only(
-    language: str, rows: Sequence[Measured], articles: Sequence[ArticleFigures], clusters: Sequence[str]
-) -> tuple[list[Measured], list[ArticleFigures], list[str]]:
+    language: str, rows: Sequence[Measured], articles: Sequence[ArticleFigures], units: Sequence[Unit]
+) -> tuple[list[Measured], list[ArticleFigures], list[Unit]]:
     kept = [at for at, row in enumerate(rows) if row.language == language]
-    return [rows[at] for at in kept], [articles[at] for at in kept], [clusters[at] for at in kept]
+    return [rows[at] for at in kept], [articles[at] for at in kept], [units[at] for at in kept]
 
 
 def yardsticks(
-    rows: Sequence[Measured], articles: Sequence[ArticleFigures], clusters: Sequence[str], seed: int
+    rows: Sequence[Measured], articles: Sequence[ArticleFigures], units: Sequence[Unit], seed: int
 ) -> tuple[Yardstick, ...]:
     """Return every measure's distribution, with chance floor and corrected shares where there are any."""
     if not rows:
         return ()
-    ours: tuple[tuple[Measure, list[float | None], list[float | None], list[float | None]], ...] = (
-        (
-            "overlap",
-            [row.overlap.value for row in rows],
-            [row.overlap.floor for row in rows],
-            [row.overlap.corrected for row in rows],
-        ),
-        (
-            "leak",
-            [row.leak.value for row in rows],
-            [row.leak.floor for row in rows],
-            [row.leak.corrected for row in rows],
-        ),
+    ours: tuple[tuple[Measure, list[Figure]], ...] = (
+        ("overlap", [row.overlap for row in rows]),
+        ("leak", [row.leak for row in rows]),
     )
     made = [
         Yardstick(
             measure=name,
-            figures=distribution(values, clusters, seed),
-            floor=_mean(floors),
-            corrected=distribution(corrected, clusters, seed, bounds=None),
+            figures=distribution([figure.value for figure in figures], units, seed),
+            floor=_mean(figure.floor for figure in figures),
+            verbatim=_median(figure.verbatim for figure in figures),
+            weighted=_median(figure.weighted for figure in figures),
+            corrected=distribution([figure.corrected for figure in figures], units, seed, bounds=None),
         )
-        for name, values, floors, corrected in ours
+        for name, figures in ours
     ]
     theirs: tuple[tuple[Measure, list[float | None]], ...] = (
         ("article overlap", [figures.overlap for figures in articles]),
         ("article leak", [figures.leak for figures in articles]),
     )
     made += [
-        Yardstick(measure=name, figures=distribution(values, clusters, seed), floor=None, corrected=None)
+        Yardstick(measure=name, figures=distribution(values, units, seed), floor=None, corrected=None)
         for name, values in theirs
     ]
     return tuple(made)
@@ -248,20 +253,24 @@ def yardsticks(
 
 def distribution(
     values: Sequence[float | None],
-    clusters: Sequence[str],
+    units: Sequence[Unit],
     seed: int,
     *,
     bounds: tuple[float, float] | None = (0.0, 1.0),
 ) -> Distribution:
-    """Return how a share is distributed over questions; unmeasurable ones are left out and counted."""
+    """Return how a share is distributed over questions; unmeasurable ones are left out and counted.
+
+    A corrected share may lie below 0; the first bin of the histogram holds those too.
+    """
     known = [value for value in values if value is not None]
     bins = [0] * BINS
     for value in known:
         bins[min(max(int(value * BINS), 0), BINS - 1)] += 1
+    clusters, golds = [unit.cluster for unit in units], [unit.gold for unit in units]
     return Distribution(
         n=len(known),
-        median=median(known) if known else None,
-        mean=estimate_mean(values, clusters, seed=seed, bounds=bounds),
+        median=_median(known),
+        mean=estimate_mean(values, clusters, golds, seed=seed, bounds=bounds),
         at_least_half=sum(value >= 0.5 for value in known) / len(known) if known else None,
         zero=sum(value == 0 for value in known) / len(known) if known else None,
         histogram=tuple(bins),
@@ -276,14 +285,13 @@ def worst_examples(measured: MeasuredSide, documents: Documents | None, *, count
     )
     shown: list[CopiedExample] = []
     seen: set[str] = set()
+    units = measured.worded.units
     for at in order:
-        gold = measured.golds[at]
-        if gold in seen:
-            continue
-        seen.add(gold)
-        shown.append(_example(measured, at, documents))
         if len(shown) == count:
             break
+        if units[at].gold not in seen:
+            seen.add(units[at].gold)
+            shown.append(_example(measured, at, documents))
     return tuple(shown)
 
 
@@ -323,6 +331,11 @@ def _cut(gold: str, marks: Marks) -> tuple[str, tuple[Span, ...]]:
 
 def _held(spans: Iterable[Span], start: int) -> int:
     return sum(1 for span in spans if start <= span.start and span.end <= start + EXTRACT - EXTRACT_BEFORE)
+
+
+def _median(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
