@@ -290,7 +290,7 @@ def test_lost_gold_keeps_its_part(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("gold", ["https://docs.example.org/howto/badge/", "howto/badge.md"])
 def test_hand_judgements_hold_however_gold_is_written(tmp_path: Path, gold: str) -> None:
-    """ "Gold is wrong" and "also right" change the next evaluation whether gold is an id or an address."""
+    """The commands for wrong gold and "also right" change the next evaluation whether gold is an id or an address."""
     root = write_portal(tmp_path / "portal", "base_url = 'https://docs.example.org/'\n")
     write_set(root / "one.jsonl", [("q", "lost badge", [gold])])
     workspace = open_workspace(root, environment={"XDG_STATE_HOME": str(tmp_path / "state")})

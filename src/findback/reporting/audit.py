@@ -149,6 +149,7 @@ def _wording(audit: Audit, *, histograms: bool) -> tuple[Block, ...]:
         measured = f"{plural(side.measured, 'question')} measured"
         said = f"{name.capitalize()}: {measured}, {whole(side.unmeasurable)} unmeasurable"
         blocks.append(Prose(f"{said}: {reasons}." if reasons else f"{said}."))
+        blocks += [Prose(line, "aside") for line in _beside(name, side)]
     languages = tuple(
         (f"{measure} ({language})", name, yard)
         for name, side in sides(audit)
@@ -160,6 +161,17 @@ def _wording(audit: Audit, *, histograms: bool) -> tuple[Block, ...]:
     if len({label for label, _, _ in languages}) > len(OURS):
         blocks.append(yardstick_table("By language", languages))
     return tuple(blocks)
+
+
+def _beside(name: str, side: Side) -> list[str]:
+    """Return the medians of the same shares without stems and weighted by rarity."""
+    lines = []
+    for measure in OURS:
+        yard = side.yardstick(measure)
+        if yard is not None and yard.verbatim is not None:
+            weighted = "" if yard.weighted is None else f", weighted by rarity {figure(yard.weighted)}"
+            lines.append(f"{name.capitalize()}, {measure}: median word for word {figure(yard.verbatim)}{weighted}.")
+    return lines
 
 
 def _articles(audit: Audit) -> tuple[Block, ...]:

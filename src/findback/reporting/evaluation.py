@@ -225,7 +225,7 @@ def group_table(evaluation: Evaluation, axis: str) -> Table | None:
         Column("n"),
         *(Column(retriever.name) for retriever in evaluation.retrievers),
     )
-    title = f"{label} {words}" + (" (exploratory: no verdict rests on it)" if exploratory else "")
+    title = f"{label} {words}" + (" (exploratory; the intervals hold together)" if exploratory else "")
     return Table(title, columns, tuple(rows), charted=axis in TYPES)
 
 
@@ -284,27 +284,35 @@ def _coverage(evaluation: Evaluation) -> tuple[Block, ...]:
 def _abstention(evaluation: Evaluation) -> tuple[Block, ...]:
     held = [(r.name, r.abstention) for r in evaluation.retrievers if r.abstention is not None]
     if not held:
-        return (Prose("Not measured: the set has too few no-answer cases, or the retrievers give no scores."),)
+        return (Prose("Not measured: the set has no case without a good answer that every search could be asked."),)
     rows = tuple(
         (
             text_cell(name),
             estimate_cell(kept.auroc),
             estimate_cell(kept.false_answer),
             estimate_cell(kept.false_abstain),
+            *(estimate_cell(own) for own in (kept.own_false_answer, kept.own_false_abstain) if own is not None),
             count_cell(kept.unanswerable),
             count_cell(kept.answerable),
         )
         for name, kept in held
     )
+    shows_own = all(kept.own_false_answer is not None for _, kept in held)
     columns = (
         Column("Retriever", numeric=False, flexible=True),
         Column("AUROC"),
         Column("false answer"),
         Column("false abstain"),
+        *(Column(head) for head in ("own false answer", "own false abstain") if shows_own),
         Column("no-answer"),
         Column("answerable"),
     )
-    return (Table("No-answer cases, never part of the means above", columns, rows),)
+    own = Prose(
+        "false answer, false abstain: at a threshold on the top score, chosen on other cases; own: by the system's own"
+        " decision, with results or without",
+        "aside",
+    )
+    return (Table("No-answer cases, never part of the means above", columns, rows), *((own,) if shows_own else ()))
 
 
 def _errors(evaluation: Evaluation) -> tuple[Block, ...]:
