@@ -2,8 +2,6 @@
 PYTHON ?= python3
 UV = UV_PYTHON_DOWNLOADS=never .tools/bin/uv
 PY = .venv/bin/python
-MODELS = .venv/models
-export FINDBACK_MODELS ?= $(CURDIR)/$(MODELS)
 export PYDANTIC_ERRORS_INCLUDE_URL = 0
 
 .PHONY: help demo test lint bench lock clean
@@ -14,6 +12,7 @@ help: ## say what can be made
 demo: .venv/.demo ## set up and run the main job on the Harbour example
 	@$(PY) examples/harbour/demo.py
 
+test: export FINDBACK_MODELS ?= $(CURDIR)/.venv/models
 test: .venv/.test ## set up and run the tests (CI=true: against the built wheel, no skip allowed)
 	@sh tests/prepare.sh
 	@if [ -n "$(CI)" ]; then \

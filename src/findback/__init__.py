@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 __all__ = ["audit", "evaluate", "load_cases", "load_corpus"]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def __getattr__(name: str) -> Any:
     # Loaded when first used: importing findback itself must cost nothing.
     if name in __all__:

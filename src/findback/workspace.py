@@ -38,7 +38,7 @@ class Place(NamedTuple):
 
 
 PLACES = {
-    "runs": Place("results per question: document ids, scores, passages, latencies", "findback runs --remove"),
+    "runs": Place("results per question: document ids, scores, passages, latencies", "findback runs --remove; by themselves beyond 200"),
     "evaluations": Place("scores with queries and titles of misses, as the report shows them", "by hand"),
     "snapshots": Place("ids and text digests of the corpus", "by hand; made again when missing"),
     "passages": Place("texts of the corpus, cut by the chunker", "by hand; made again when missing"),

@@ -30,7 +30,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.delenv("FINDBACK_TRUST", raising=False)
 
-    def call(*words: str, cwd: Path | None = None) -> Outcome:
+    def call(*words: str, cwd: Path | None = None, trust: str | None = None) -> Outcome:
+        if trust is not None:
+            monkeypatch.setenv("FINDBACK_TRUST", trust)
         if cwd is not None:
             monkeypatch.chdir(cwd)
         monkeypatch.setattr("sys.argv", ["findback", *words])

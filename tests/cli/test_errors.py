@@ -1,10 +1,12 @@
 """Bad input on the command line: a sentence, a place, a hint and a status, and nothing half-written."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from builders.portal import write_portal
+from builders.portal import GOLDEN, write_portal, write_set
 
 
 @pytest.mark.parametrize(
@@ -117,3 +119,82 @@ def test_unexpected_error_shows_no_text(run, tmp_path: Path, monkeypatch: pytest
     assert outcome.status == 70
     assert "ValueError" in outcome.err
     assert canary not in outcome.out + outcome.err
+
+
+def test_audit_refuses_gold_it_cannot_use(run, tmp_path: Path) -> None:
+    """Audit says what evaluate says: an unknown gold column, gold that meets no document, no documents at all."""
+    root = write_portal(tmp_path / "portal")
+    (root / "odd.csv").write_text("Question,Where it says so\nlost badge,howto/badge.md\n")
+    unknown = run("audit", "odd.csv", cwd=root)
+    assert unknown.status == 3
+    assert "--columns.gold" in unknown.err
+    assert run("audit", "odd.csv", "--columns.gold", "Where it says so").status == 0
+    write_set(root / "prefixed.jsonl", [(i, q, [f"docs/{g[0]}"]) for i, q, g in GOLDEN])
+    prefixed = run("audit", "prefixed.jsonl")
+    assert prefixed.status == 3
+    assert "--base-url docs/" in prefixed.err
+    assert run("audit", "prefixed.jsonl", "--base-url", "docs/").status == 0
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    nowhere = run("audit", str(root / "golden.jsonl"), cwd=empty)
+    assert nowhere.status == 6
+    assert "--corpus" in nowhere.err
+
+
+def test_judging_what_is_not_there_is_refused(run, tmp_path: Path) -> None:
+    """A question or document that does not exist is an error, and nothing is kept."""
+    root = write_portal(tmp_path / "portal")
+    assert run("label", "judge", "r2", "--doc", "howto/nowhere.md", "--set", "asked.jsonl", cwd=root).status == 6
+    assert run("label", "judge", "r99", "--doc", "howto/vpn.md", "--set", "asked.jsonl").status == 6
+    assert [path.name for path in root.glob("*.findback-*")] == []
+
+
+def test_system_that_only_fails_is_an_error(run, tmp_path: Path) -> None:
+    """When every search of a retriever failed, the tables are shown and the command ends with the engine's status."""
+    root = write_portal(tmp_path / "portal", "[retrievers.dead]\nkind = 'python'\nfunction = 'dead:search'\n")
+    (root / "dead.py").write_text("def search(query, k):\n    raise RuntimeError('no index')\n")
+    refused = run("evaluate", "--set", "asked.jsonl", cwd=root)
+    digest = refused.err.rpartition("FINDBACK_TRUST=")[2].strip()
+    outcome = run("evaluate", "--set", "asked.jsonl", trust=digest)
+    assert outcome.status == 8
+    assert "every search of dead failed" in outcome.err
+    assert "no index" in outcome.err
+
+
+def test_output_is_checked_before_the_work(run, tmp_path: Path) -> None:
+    """A result that could not be written is refused before anything is searched or stored."""
+    root = write_portal(tmp_path / "portal")
+    assert run("evaluate", "--set", "asked.jsonl", "-o", "none/x.html", cwd=root).status == 10
+    assert run("audit", "golden.jsonl", "-o", "none/x.html").status == 10
+    assert not list((tmp_path / "state").rglob("evaluation-*.json"))
+
+
+def test_report_names_its_file_after_its_format(run, tmp_path: Path) -> None:
+    """`--format md` writes report.md and leaves report.html alone; a card is a page, nothing else."""
+    root = write_portal(tmp_path / "portal")
+    run("evaluate", "--set", "asked.jsonl", cwd=root)
+    assert run("report").status == 0
+    html = (root / "report.html").read_bytes()
+    assert run("report", "--format", "md").status == 0
+    assert (root / "report.html").read_bytes() == html
+    assert (root / "report.md").is_file()
+    assert run("report", "--card", "-o", "card.md").status == 2
+    assert run("report", "--evaluation", "nope.json").status == 6
+
+
+def test_several_values_follow_one_option(run, tmp_path: Path) -> None:
+    """`--metrics A B` means both."""
+    root = write_portal(tmp_path / "portal")
+    outcome = run("evaluate", "--set", "asked.jsonl", "--metrics", "MRR@10", "P@5", cwd=root)
+    assert outcome.status == 0, outcome.err
+    assert "precision@5" in outcome.out
+
+
+def test_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
+    """`findback config show | head -1` ends quietly."""
+    root = write_portal(tmp_path / "portal")
+    code = "from findback.cli.main import main; main()"
+    line = f"{sys.executable} -c '{code}' config show --json | head -1"
+    for _ in range(3):
+        done = subprocess.run(["sh", "-c", line], cwd=root, capture_output=True, text=True, check=False)
+        assert done.stderr == ""

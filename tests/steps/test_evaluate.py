@@ -296,8 +296,8 @@ def test_hand_judgements_hold_however_gold_is_written(tmp_path: Path, gold: str)
     workspace = open_workspace(root, environment={"XDG_STATE_HOME": str(tmp_path / "state")})
     request = EvaluateRequest(set=root / "one.jsonl")
     assert value(evaluate(workspace, request).retrievers[0], "Success@1") == 1
-    judge(JudgeRequest(set=root / "one.jsonl", question="q", doc="howto/badge.md", grade=0))
-    judge(JudgeRequest(set=root / "one.jsonl", question="q", doc="policies/leave.md", grade=3))
+    judge(workspace, JudgeRequest(set=root / "one.jsonl", question="q", doc="howto/badge.md", grade=0))
+    judge(workspace, JudgeRequest(set=root / "one.jsonl", question="q", doc="policies/leave.md", grade=3))
     scores = evaluate(workspace, request).retrievers[0]
     assert value(scores, "Success@1") == 0
     assert scores.coverage.golds == 1

@@ -7,7 +7,7 @@ from cyclopts import Parameter
 
 from findback.cli.asking import ask_for_trust
 from findback.cli.progress import Bars
-from findback.cli.shown import deliver
+from findback.cli.shown import check_output, deliver
 from findback.reporting.render import AUDIT
 from findback.steps.audit import AuditRequest, exceeds
 from findback.steps.audit import audit as measure
@@ -39,6 +39,7 @@ def audit(
         output: Write .html, .md or .json instead of printing.
         json: Print JSON.
     """
+    check_output(output)
     asked = (request or Options()).model_copy(update={"set": set_})
     with Bars() as bars:
         result = measure(open_workspace(required=False), asked, progress=bars, ask=ask_for_trust)

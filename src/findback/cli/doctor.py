@@ -7,6 +7,11 @@ from findback.workspace import open_workspace
 
 NOT_PASSED = 1
 MARKS = {"ok": "ok", "warning": "look", "fault": "FAULT"}
+SUMMARY = {
+    "ok": "all is well",
+    "warning": "nothing is broken; some lines want a look",
+    "fault": "some things need you; see above",
+}
 
 
 def doctor(*, offline: bool = False, json: bool = False) -> int:
@@ -22,5 +27,5 @@ def doctor(*, offline: bool = False, json: bool = False) -> int:
     else:
         rows = [(MARKS[item.state], item.what, item.found, item.todo) for item in checkup.items]
         show(table(("", "what", "found", "what to do"), rows))
-        say("all is well" if checkup.well else "some things need you; see above")
+        say(SUMMARY[max((item.state for item in checkup.items), key=list(MARKS).index)])
     return 0 if checkup.well else NOT_PASSED

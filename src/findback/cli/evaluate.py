@@ -7,11 +7,14 @@ from cyclopts import Parameter
 
 from findback.cli.asking import ask_for_trust
 from findback.cli.progress import Bars
-from findback.cli.shown import deliver
+from findback.cli.shown import check_output, deliver, warn
+from findback.errors import EngineError
 from findback.reporting.render import evaluation_terminal
 from findback.steps.evaluate import EvaluateRequest
 from findback.steps.evaluate import evaluate as score
 from findback.workspace import open_workspace
+
+ENGINE_FAILED = EngineError.exit_status
 
 
 class Options(EvaluateRequest):
@@ -26,7 +29,7 @@ def evaluate(
     output: Annotated[Path | None, Parameter(name=("--output", "-o"))] = None,
     misses: int = 0,
     json: bool = False,
-) -> None:
+) -> int:
     """Score retrievers on a set.
 
     Args:
@@ -36,9 +39,14 @@ def evaluate(
         misses: Missed questions to print for each retriever; the report has them all.
         json: Print JSON.
     """
+    check_output(output)
     asked = request or Options()
     if names:
         asked = asked.model_copy(update={"retrievers": names})
     with Bars() as bars:
         result = score(open_workspace(required=False), asked, progress=bars, ask=ask_for_trust)
     deliver(result, evaluation_terminal(asked.by, misses), output=output, json=json)
+    dead = [one for one in result.retrievers if one.failed and one.failed == one.asked]
+    for one in dead:
+        warn(f"every search of {one.name} failed: {one.errors[0].first if one.errors else 'no reason given'}")
+    return ENGINE_FAILED if dead else 0

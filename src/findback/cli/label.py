@@ -40,6 +40,9 @@ def quick(sample: Path, /, *, request: Annotated[Options | None, Parameter(name=
         session = open_session(open_workspace(required=False), asked, progress=bars, ask=ask_for_trust)
     with session:
         Labelling(session).run()
+    if not session.decided:
+        say(f"nothing labelled yet of {session.total}")
+        return
     say(f"{session.decided} of {session.total} labelled, kept in {session.output}")
     say(f"next: findback audit YOUR_SET --real {session.output}")
 
@@ -65,5 +68,8 @@ def judge(
     """
     if set_ is None:
         raise UsageError("a release never changes", hint="name the set file the question is in: --set FILE")
-    done = keep(JudgeRequest(set=set_, question=question, doc=doc, grade=grade, part=part))
+    done = keep(
+        open_workspace(required=False),
+        JudgeRequest(set=set_, question=question, doc=doc, grade=grade, part=part),
+    )
     say(f"kept in {done.file}; it counts from the next evaluation on")

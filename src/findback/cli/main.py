@@ -33,8 +33,8 @@ def _default(value: object) -> object:
     return None if value in (None, False, (), {}, "") else value
 
 
-OPTIONS = Parameter(negative=(), show_default=_default)
-"""How every option is shown: no `--no-…` twins, no empty defaults."""
+OPTIONS = Parameter(negative=(), show_default=_default, consume_multiple=True)
+"""How every option works: no `--no-…` twins, no empty defaults shown, several values after one name."""
 
 app = App(
     name="findback",
@@ -42,6 +42,7 @@ app = App(
     version=lambda: version("findback"),
     help_format="plaintext",
     default_parameter=OPTIONS,
+    suppress_keyboard_interrupt=False,
 )
 for _place, (_name, (_target, _help)) in enumerate(COMMANDS.items()):
     app.command(_target, name=_name, help=_help, sort_key=_place)
@@ -66,6 +67,9 @@ def _run() -> int:
 
     try:
         result = app(sys.argv[1:], exit_on_error=False, print_error=False, result_action="return_value")
+    except BrokenPipeError:
+        raise
     except Exception as error:  # noqa: BLE001  (the one place where every error becomes a sentence)
         return exit_status_of(error)
+    sys.stdout.flush()
     return result if isinstance(result, int) else 0

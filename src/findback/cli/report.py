@@ -14,18 +14,18 @@ from findback.workspace import open_workspace
 class Options(ReportRequest):
     """What is given by name; the file is an option of its own."""
 
-    output: Annotated[Path, Parameter(parse=False)] = Path()
+    output: Annotated[Path | None, Parameter(parse=False)] = None
 
 
 def report(
     *,
-    output: Annotated[Path, Parameter(name=("--output", "-o"))] = Path("report.html"),
+    output: Annotated[Path | None, Parameter(name=("--output", "-o"))] = None,
     request: Annotated[Options | None, Parameter(name="*")] = None,
 ) -> None:
     """Write the report of the newest evaluation and audit.
 
     Args:
-        output: File to write.
+        output: File to write; report.html (or .md, .json) when left out.
         request: Everything else.
     """
     asked = (request or Options()).model_copy(update={"output": output})

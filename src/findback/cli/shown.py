@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console, RenderableType
 from rich.table import Table
 
-from findback.errors import UsageError
+from findback.errors import StorageError, UsageError
 from findback.files import write_atomically
 from findback.model.record import Record
 from findback.reporting.render import Renderer
@@ -34,6 +34,23 @@ def show_json(record: Record) -> None:
 def say(line: str) -> None:
     """Print one line of untrusted text, made safe for the terminal."""
     print(escape_terminal(line))
+
+
+def warn(line: str) -> None:
+    """Print one line of untrusted text to stderr, made safe for the terminal."""
+    print(f"warning: {escape_terminal(line)}", file=sys.stderr)
+
+
+def check_output(output: Path | None) -> None:
+    """Find out before the work whether its result can be written.
+
+    Raises:
+        StorageError: If the folder is not there or cannot be written.
+    """
+    if output is not None and not os.access(output.absolute().parent, os.W_OK):
+        raise StorageError(
+            f"cannot write {output}: no such folder, or it is read-only", hint="name another file with -o"
+        )
 
 
 def table(headers: tuple[str, ...], rows: list[tuple[Any, ...]], *, title: str | None = None) -> Table:

@@ -51,7 +51,7 @@ class Site:
     """Where a corpus is published; without an address, paths and foreign addresses are folded all the same."""
 
     def __init__(self, base_url: str | None = None) -> None:
-        """Take the address the corpus' root has.
+        """Take the address the corpus' root has, or the path that references to it begin with.
 
         Raises:
             SettingsError: If it is no http(s) address, or carries a password.
@@ -65,12 +65,19 @@ class Site:
                 host = parts.hostname
             except ValueError:
                 host = None
-            if host is None or parts.scheme not in ("http", "https"):
-                raise SettingsError("corpus.base_url is not an http(s) address", hint="write it as https://host/path/")
+            bare = "://" not in self.base_url and not self.base_url.startswith("//")
+            if not bare and (host is None or parts.scheme not in ("http", "https")):
+                raise SettingsError(
+                    "corpus.base_url is not an http(s) address",
+                    hint="write it as https://host/path/, or as the path that labels begin with",
+                )
             if parts.username or parts.password:
                 raise SettingsError("corpus.base_url carries a user name or password", hint="leave them out")
-            self._root = _address_key(self.base_url)
+            self._root = fold_path(unquote(parts.path)) if bare else _address_key(self.base_url)
             self._path = fold_path(unquote(parts.path))
+            if bare:
+                # Labels begin with a path; there is no address under which pages are published.
+                self.base_url = None
 
     def url_of(self, path: str) -> str | None:
         """Return the address under which a file is most likely published, or None without a base.

@@ -97,10 +97,7 @@ def _strip_base(reference: str, documents: Documents) -> Iterator[str]:
         if address:
             yield f"the labels are addresses: give --base-url {host}/{base + '/' if base else ''}"
         else:
-            yield (
-                f"the labels' paths start with '{base}/': read the documents from the folder above, "
-                f"or give --base-url {base}/"
-            )
+            yield (f"the labels' paths start with '{base}/': give --base-url {base}/")
         return
 
 

@@ -138,6 +138,8 @@ class RetrieverScores(Record):
     abstention: Abstention | None = None
     latency: Latency
     errors: tuple[ErrorKind, ...] = ()
+    asked: int = 0
+    """Queries the retriever was asked."""
     failed: int = 0
     """Queries that ended in an error."""
     missing: int = 0

@@ -1,6 +1,6 @@
 """The protocols through which parts meet; a step hands one part to another."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from findback.model.candidate import RedactedText
@@ -149,8 +149,12 @@ class ThreadRedactor(Protocol):
         """Version of the rules."""
         ...
 
-    def redact_all(self, texts: Sequence[RawText]) -> list[RedactedText]:
+    def redact_all(self, texts: Sequence[RawText], *, people: Collection[str] = ()) -> list[RedactedText]:
         """Return the texts redacted, placeholders numbered by first appearance over all of them.
+
+        Args:
+            texts: The texts of one thread, in order.
+            people: The source's ids of those who wrote in it, to tell which of two namesakes is meant.
 
         Raises:
             RefusedError: If one of them cannot be looked at whole; then none of them may be kept.

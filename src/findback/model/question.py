@@ -73,6 +73,9 @@ class QuestionSet(Record):
     redactions: dict[str, int] = Field(default_factory=dict)
     """Placeholders put in while reading, by type."""
 
+    def __len__(self) -> int:
+        return len(self.questions)
+
     @property
     def heading(self) -> str:
         """Return the words that must stand over every figure made from this set."""

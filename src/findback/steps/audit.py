@@ -11,7 +11,7 @@ from pydantic import Field, NonNegativeInt, PositiveInt
 
 from findback.corpus.corpus import Corpus
 from findback.corpus.duplicates import find_duplicates
-from findback.errors import DataError
+from findback.errors import MissingError
 from findback.measure.gap import measure_gap
 from findback.measure.metrics.name import parse_metric
 from findback.model.audit import Audit, Gap, MissingType, Orientation
@@ -21,6 +21,7 @@ from findback.model.question import QuestionSet
 from findback.model.record import LOCAL_ONLY
 from findback.steps.buckets import AuditedSet, Outcomes, ScorePlan, audit_retrievers
 from findback.steps.egress import refuse_unreviewed
+from findback.steps.gold import refuse_unscorable
 from findback.steps.kept import keep, now
 from findback.steps.legend import explain_metrics
 from findback.steps.opening import SetRequest, open_documents, open_questions, open_retrievers, searches_corpus
@@ -106,8 +107,7 @@ def audit(
     metric = str(parse_metric(request.metric or measures.primary))
     corpus = open_documents(workspace, request, progress=progress)
     questions = open_questions(workspace, request, corpus)
-    if not questions.questions:
-        raise DataError(f"{questions.name} holds no question")
+    refuse_unmeasurable(questions, corpus)
     sample, sample_corpus = open_sample(workspace, request, corpus, progress)
     own, other = measure_both(questions, corpus, sample, sample_corpus, seed=seed, progress=progress)
     lengths = share_window(own.worded, other.worded if other is not None else None)
@@ -151,6 +151,23 @@ def audit(
     if workspace.file is not None:
         keep(workspace, result)
     return result
+
+
+def refuse_unmeasurable(questions: QuestionSet, corpus: Corpus | None) -> None:
+    """Stop where neither wording nor scores could mean anything.
+
+    Raises:
+        DataError: If there are no questions, or none has gold that can be read as a text or document.
+        MissingError: If gold names documents and there are none.
+    """
+    if any(question.gold_texts for question in questions.questions):
+        return
+    refuse_unscorable(questions, corpus)
+    if corpus is None:
+        raise MissingError(
+            f"the gold of {questions.name} names documents, and no documents were given",
+            hint="--corpus FOLDER, or findback init in the folder of the documents",
+        )
 
 
 def _score_sides(
@@ -261,6 +278,9 @@ def missing_types(own: SetMakeUp, sample: SetMakeUp | None) -> tuple[MissingType
     found = []
     axes: tuple[Literal["wording", "answer"], ...] = ("wording", "answer")
     for axis in axes:
+        if all(count.name == "unknown" for count in own.by[axis]):
+            # A set that does not say has no shares to compare.
+            continue
         wanted = _shares(sample, axis)
         have = _shares(own, axis)
         for name, share in wanted.items():

@@ -97,12 +97,17 @@ def _retrievers(workspace: Workspace, corpus: Corpus | None, *, offline: bool) -
     known = workspace.settings.retrievers
     if not known:
         yield CheckItem(state="ok", what="retrievers", found="none named: bm25 is used")
+    try:
+        trusted = trusted_items(workspace)
+    except FindbackError:
+        # One setting that makes no sense leaves the question open; the retriever it belongs to says so itself.
+        trusted = ()
     for name in known:
         what = f"[retrievers.{name}]"
         try:
             items = list_trusted(with_others([name], known))
-            if items and not is_trusted(workspace.root, trusted_items(workspace), workspace.environment):
-                digest = digest_of(workspace.root, trusted_items(workspace))
+            if items and not is_trusted(workspace.root, trusted, workspace.environment):
+                digest = digest_of(workspace.root, trusted)
                 yield CheckItem(
                     state="warning",
                     what=what,

@@ -12,7 +12,6 @@ from typing import Literal, NamedTuple
 from pydantic import NonNegativeInt, PositiveInt
 
 from findback.corpus.corpus import Corpus
-from findback.errors import DataError
 from findback.evalset.runs import save_run
 from findback.measure.metrics.name import parse_metric
 from findback.model.evaluation import Axis, Evaluation, RetrieverScores, ScoreGroup
@@ -22,7 +21,7 @@ from findback.model.run import Run
 from findback.retrievers.asking import Asked, ask_all
 from findback.steps.changes import note_changes
 from findback.steps.egress import refuse_unreviewed
-from findback.steps.gold import Labelled, is_found, label_columns
+from findback.steps.gold import Labelled, label_columns, refuse_unscorable
 from findback.steps.kept import keep, now
 from findback.steps.legend import UNCERTAINTY, explain_metrics
 from findback.steps.lenient import lenient_group
@@ -51,6 +50,8 @@ from findback.workspace import Workspace
 PASSAGE_METRICS = ("AnchorSuccess@10", "AnchorRecall@10")
 """Added where gold has anchors and passages come back."""
 
+KEPT_RUNS = 200
+"""Runs that are kept; the oldest go first."""
 AXES: tuple[Axis, ...] = ("origin", "stratum", "wording", "answer", "language")
 """Groups that are always scored apart; which types a terminal shows is asked with `--by`."""
 By = Literal["wording", "answer", "language"]
@@ -113,7 +114,7 @@ def evaluate(
     corpus = documents if documents is not None else open_documents(workspace, request, progress=progress)
     asked = questions if questions is not None else open_questions(workspace, request, corpus)
     labelled = label_columns(asked.questions, corpus)
-    refuse_unscorable(asked, labelled)
+    refuse_unscorable(asked, corpus)
     seed = chosen.seed if request.seed is None else request.seed
     wanted = metrics if primary in metrics else (*metrics, primary)
     if any(judgement.anchor for question in labelled.questions for judgement in question.gold):
@@ -182,27 +183,6 @@ class Plan:
         return tuple(gold.documents[code] for code in dict.fromkeys(gold.document[gold.grade >= 1].tolist()))
 
 
-def refuse_unscorable(questions: QuestionSet, labelled: Labelled) -> None:
-    """Stop where no score could mean anything.
-
-    Raises:
-        DataError: If there are no questions, no labels, or no gold that is a document of the corpus.
-    """
-    if not questions.questions:
-        raise DataError(f"{questions.name} holds no question")
-    if not labelled.questions:
-        raise DataError(
-            f"none of the {len(questions.questions)} questions of {questions.name} has a label to score against",
-            hint="findback label quick makes one; or name the gold column: --columns.gold COLUMN",
-        )
-    with_gold = [question for question in labelled.questions if question.gold or question.unresolved]
-    if with_gold and not any(is_found(question) for question in with_gold):
-        raise DataError(
-            f"no gold of {questions.name} is a document of this corpus, so every score would be 0",
-            hint=" ".join(questions.notes[-3:]) or "check that set and documents belong together",
-        )
-
-
 class Outcome(NamedTuple):
     """What asking one retriever gave."""
 
@@ -241,7 +221,11 @@ def store(workspace: Workspace, run: Run, made: datetime) -> str | None:
     # The digest keeps two names apart that differ only in what a file name cannot hold.
     digest = hashlib.sha256(run.name.encode()).hexdigest()[:4]
     run_id = f"{made.astimezone(UTC):%Y%m%dT%H%M%S%fZ}-{name}-{digest}"
-    save_run(run, workspace.private_part("runs") / run_id)
+    folder = workspace.private_part("runs")
+    save_run(run, folder / run_id)
+    kept = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    for old in kept[:-KEPT_RUNS]:
+        old.unlink(missing_ok=True)
     return run_id
 
 
@@ -264,13 +248,14 @@ def describe(
         abstention=rate_abstention(scored),
         latency=measure_latency(run, warm_up=asked.warm_up, concurrency=asked.concurrency),
         errors=asked.errors,
+        asked=len(run) - int(scored.scores.skipped.sum()),
         failed=int(scored.scores.failed.sum()),
         missing=int(scored.scores.missing.sum()),
         not_applicable=int(scored.scores.skipped.sum()),
         outside_corpus=count_outside(run, documents) if documents is not None else 0,
         tied_golds=scored.scores.tied_share if run.order == "score" else None,
         unstable=asked.unstable,
-        notes=notes_on(asked),
+        notes=notes_on(asked, documents),
     )
 
 
@@ -279,12 +264,19 @@ def _lenient(scored: Scored, documents: Corpus | None) -> tuple[ScoreGroup, ...]
     return () if group is None else (group,)
 
 
-def notes_on(asked: Asked) -> tuple[str, ...]:
+def notes_on(asked: Asked, documents: Documents | None) -> tuple[str, ...]:
     """Return what a reader should know about how a run came about."""
     notes = []
+    returned = len(asked.run.documents)
+    if documents is not None and returned and count_outside(asked.run, documents) == returned:
+        notes.append(
+            f"none of the {returned} ids it returned is a document of {documents.name}, such as"
+            f" {asked.run.documents[0]!r}: do its ids need a prefix, or the documents a base_url or id_from?"
+        )
     if asked.contradicting:
         notes.append(
             f"{asked.contradicting} answers had scores that run against the declared direction; their order was kept"
+            ' (scores = "lower"?)'
         )
     return tuple(notes)
 

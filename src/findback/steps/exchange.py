@@ -26,7 +26,7 @@ class ExportRequest(SetRequest):
     output: Annotated[Path, LOCAL_ONLY] = Path("export")
     """File or folder to write."""
     to: str = "beir"
-    """Format to write: findback, beir, trec, quepid or mapped."""
+    """Format to write: beir, trec, quepid, ragas, mapped or questions."""
 
 
 class Exchanged(Record):
@@ -62,7 +62,9 @@ def export_set(workspace: Workspace, request: ExportRequest) -> Exchanged:
 def _exchange(workspace: Workspace, request: SetRequest, name: str, target: Path) -> Exchanged:
     written_as = registry.load(GROUP, name)
     if not isinstance(written_as, WritableFormat):
-        raise UsageError(f"{name} can be read but not written", hint="findback, beir, trec, quepid or mapped can")
+        raise UsageError(
+            f"{name} can be read but not written", hint="beir, trec, quepid, ragas, mapped and questions can"
+        )
     documents = open_documents(workspace, request)
     questions = open_questions(workspace, request, documents)
     files = written_as.write(questions, target)

@@ -1,9 +1,14 @@
 """The part of a document that fits a query best, short enough for a report."""
 
+import re
+
 from findback.text.sentences import find_sentences
 from findback.text.stems import stem
 from findback.text.words import words
 
+LINK = re.compile(r"!?\[([^\[\]]{0,200})\]\([^()\s]{0,500}\)")
+MARKS = re.compile(r"[|`*]+|(?<!\S)#{1,6}(?!\S)|(?<!\S)>(?!\S)")
+RULE = re.compile(r"[-=:]{2,}")
 LONGEST = 280
 """Characters of an extract."""
 LOOKED_AT = 50_000
@@ -26,4 +31,14 @@ def extract_matching(text: str, query: str, language: str | None) -> str:
     begin = spans[best][0] if shared(best) else 0
     piece = looked[begin : begin + LONGEST]
     clipped = piece if begin + LONGEST >= len(looked) else piece.rsplit(" ", 1)[0] + " …"
-    return " ".join(clipped.split())
+    return without_markup(" ".join(clipped.split()))
+
+
+def without_markup(text: str) -> str:
+    """Return a stretch of Markdown as a reader of the page would see it, roughly: links by their label, no marks.
+
+    >>> without_markup("## Setting up | a | b | see [the guide](guide.md) and **mind** `x`")
+    'Setting up a b see the guide and mind x'
+    """
+    plain = LINK.sub(r"\1", text)
+    return " ".join(word for word in MARKS.sub(" ", plain).split() if not RULE.fullmatch(word))

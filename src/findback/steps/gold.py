@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from findback.errors import DataError
 from findback.measure.metrics.anchors import Containment
 from findback.model.gold import Gold, Judged, make_gold
 from findback.model.hits import Span
 from findback.model.protocols import Documents
-from findback.model.question import Question
+from findback.model.question import Question, QuestionSet
 from findback.text.shingles import containment, word_shingles
 from findback.text.words import words
 
@@ -38,6 +39,28 @@ def label_columns(questions: Sequence[Question], documents: Documents | None) ->
 def is_found(question: Question) -> bool:
     """Return whether a question has gold that is a document of the corpus, as far as that was checked."""
     return any(judgement.doc not in question.unresolved for judgement in question.gold)
+
+
+def refuse_unscorable(questions: QuestionSet, documents: Documents | None) -> None:
+    """Stop where no score could mean anything.
+
+    Raises:
+        DataError: If there are no questions, no labels, or no gold that is a document of the corpus.
+    """
+    asked = questions.questions
+    if not asked:
+        raise DataError(f"{questions.name} holds no question")
+    if not any(question.judged is not None or question.unresolved for question in asked):
+        raise DataError(
+            f"none of the {len(asked)} questions of {questions.name} has a label to score against",
+            hint="name the gold column with --columns.gold COLUMN; or label them: findback label quick",
+        )
+    with_gold = [question for question in asked if question.gold or question.unresolved]
+    if documents is not None and with_gold and not any(is_found(question) for question in with_gold):
+        raise DataError(
+            f"no gold of {questions.name} is a document of {documents.name}, so every score would be 0",
+            hint="; ".join(questions.notes[-3:]) or "check that set and documents belong together",
+        )
 
 
 def _rows(question: Question, documents: Documents | None) -> Iterator[Judged]:

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from findback.errors import DataError
+from findback.errors import DataError, MissingError
 from findback.files import write_atomically
 from findback.model.audit import Audit
 from findback.model.evaluation import Evaluation
@@ -45,10 +45,15 @@ def load(file: Path, kind: type[Kept]) -> Kept:
     """Return a stored result.
 
     Raises:
+        MissingError: If there is no such file.
         DataError: If the file is of another version of findback or broken.
     """
     try:
         return kind.model_validate_json(file.read_bytes())
+    except FileNotFoundError:
+        raise MissingError(f"there is no file {file}") from None
+    except OSError as error:
+        raise DataError(f"cannot read {file}: {(error.strerror or 'unknown').lower()}") from error
     except ValidationError:
         raise DataError(
             f"{file} is not an {PREFIX[kind]} of this version of findback",

@@ -13,6 +13,7 @@ from findback.corpus.corpus import Corpus
 from findback.errors import DataError, FindbackError, MissingError, UsageError
 from findback.evalset.format import ReadOptions
 from findback.evalset.formats import questions as question_file
+from findback.evalset.open import open_set
 from findback.model.case import Judgement
 from findback.model.evaluation import Shown
 from findback.model.hits import Answer
@@ -236,11 +237,12 @@ class Judged(Record):
     file: str
 
 
-def judge(request: JudgeRequest) -> Judged:
+def judge(workspace: Workspace, request: JudgeRequest) -> Judged:
     """Keep a judgement beside an unreleased set; it counts from the next evaluation on.
 
     Raises:
-        MissingError: If there is no such set.
+        MissingError: If there is no such set, question or document.
+        DataError: If the set cannot be read.
         UsageError: If the set is a release, or the grade is none.
     """
     if not request.set.exists():
@@ -251,5 +253,13 @@ def judge(request: JudgeRequest) -> Judged:
         )
     if request.grade > RESOLVER_GRADE:
         raise UsageError(f"there is no grade {request.grade}", hint="0 is not an answer, 3 answers it fully")
+    known = {question.id for question in open_set(request.set).questions}
+    if request.question not in known:
+        raise MissingError(
+            f"{request.set} has no question {request.question!r}", hint="the report names each question's id"
+        )
+    documents = open_documents(workspace, SetRequest())
+    if documents is not None and documents.resolve(request.doc) is None and request.grade > 0:
+        raise MissingError(f"{request.doc!r} is no document of {documents.name}", hint="ids are paths below the corpus")
     judgement = HandJudgement(question=request.question, doc=request.doc, grade=request.grade, part=request.part)
     return Judged(file=str(add_judgement(request.set, judgement)))

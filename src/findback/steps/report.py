@@ -20,8 +20,8 @@ SUFFIXES: dict[str, Format] = {".html": "html", ".htm": "html", ".md": "md", ".j
 class ReportRequest(Request):
     """Write the report of the newest evaluation and audit."""
 
-    output: Annotated[Path, LOCAL_ONLY] = Path("report.html")
-    """File to write."""
+    output: Annotated[Path | None, LOCAL_ONLY] = None
+    """File to write; report.html (or .md, .json) when left out."""
     format: Format | None = None
     """html, md or json; by the file's name when left out."""
     share: bool = False
@@ -57,17 +57,24 @@ def report(workspace: Workspace, request: ReportRequest) -> Report:
             "nothing has been evaluated or audited here yet",
             hint="findback evaluate --set SET, or findback audit SET",
         )
-    chosen = request.format or SUFFIXES.get(request.output.suffix.lower())
+    output = request.output or Path(f"report.{request.format or 'html'}")
+    chosen = request.format or SUFFIXES.get(output.suffix.lower())
     if chosen is None:
-        raise UsageError(f"cannot tell the format of {request.output.name}", hint="add --format html, md or json")
+        raise UsageError(f"cannot tell the format of {output.name}", hint="add --format html, md or json")
     if request.card:
-        if evaluation is None:
-            raise MissingError("a card needs an evaluation", hint="findback evaluate --set SET")
-        badge = request.output.with_suffix(".svg")
-        card = render_card(evaluation, request.retriever)
-        write_atomically(request.output, card.html)
-        write_atomically(badge, card.badge)
-        return Report(files=(str(request.output), str(badge)))
+        return _write_card(evaluation, request.retriever, output, chosen)
     text = render_report(evaluation, audited, format=chosen, share=request.share)
-    write_atomically(request.output, text, private=not request.share)
-    return Report(files=(str(request.output),))
+    write_atomically(output, text, private=not request.share)
+    return Report(files=(str(output),))
+
+
+def _write_card(evaluation: Evaluation | None, retriever: str | None, output: Path, chosen: Format) -> Report:
+    if evaluation is None:
+        raise MissingError("a card needs an evaluation", hint="findback evaluate --set SET")
+    if chosen != "html":
+        raise UsageError("a card is a page with a badge beside it", hint="let -o end in .html")
+    card = render_card(evaluation, retriever)
+    badge = output.with_suffix(".svg")
+    write_atomically(output, card.html)
+    write_atomically(badge, card.badge)
+    return Report(files=(str(output), str(badge)))

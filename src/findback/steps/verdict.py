@@ -20,7 +20,22 @@ def verdict(result: Audit) -> str:
     sentence = f"{_wording(gap)}; {_scores(result)}"
     if result.different_corpora:
         sentence += "; but the two are about different documents, so wording is not the only thing that differs"
-    return sentence + "."
+    chosen = _chosen(result)
+    return f"{sentence}. {chosen}" if chosen else f"{sentence}."
+
+
+def _chosen(result: Audit) -> str | None:
+    """Return how the real queries came to be, where that moves both gaps."""
+    if result.sample is None:
+        return None
+    made_of = result.sample.set
+    failures = next((count.count for count in made_of.by["stratum"] if count.name == "failure"), 0)
+    if not failures:
+        return None
+    return (
+        f"{failures} of the {made_of.questions} real queries were chosen because a search failed on them, so part of"
+        " both gaps is how they were chosen."
+    )
 
 
 def _digest(side: Side) -> str:
