@@ -144,7 +144,10 @@ def test_every_number_equals_the_records() -> None:
 
 
 def test_share_leaves_out_texts_and_ids() -> None:
-    """A canary in each text that is neither findback's own nor a name that must stay is in no shared page."""
+    """A canary in each text that is neither findback's own nor a name that must stay is in no shared page.
+
+    A card says whose number it is, and no more.
+    """
     stays = re.compile(
         r"(^|\.)(findback|tokenizer|primary|metric|metrics|label|legend|limits|cautions|verdict|needs_gold|reason|"
         r"heading|corpus_digest|config_digest|kind|bucket|measure|sign)$|retrievers\.(name|coverage\.reason)$|"
@@ -158,8 +161,11 @@ def test_share_leaves_out_texts_and_ids() -> None:
     audit = refilled(results.audit(), canary)
     assert "CANARY" in render_report(evaluation, audit)
     assert "CANARY" not in render_report(evaluation, audit, share=True)
+    assert "CANARY" not in render_report(evaluation, None, share=True) + render_report(None, audit, share=True)
     card = render_card(evaluation, evaluation.retrievers[0].name)
-    assert "CANARY" not in card.html + card.badge
+    named = card.html.replace("CANARY workspace CANARY", "")
+    assert named != card.html
+    assert "CANARY" not in named + card.badge
 
 
 def test_the_same_record_gives_the_same_bytes() -> None:
@@ -183,6 +189,7 @@ def test_every_chart_can_be_heard() -> None:
     page = render_report(results.evaluation(), results.audit())
     labels = re.findall(r'role="img" aria-label="([^"]*)"', page)
     assert len(labels) == page.count('<figure class="chart">') == 10
+    assert page.count('<div class="wide">') == page.count('<div class="narrow">') == 3
     assert all(re.search(r"\.\d{3}|\d", label) and len(label) > 40 for label in labels)
 
 
@@ -193,6 +200,51 @@ def test_a_report_ends_with_what_it_does_not_tell() -> None:
     assert "What this does not tell you" in last
     assert results.evaluation().limits[0] in last
     assert results.audit().cautions[0] in last
+
+
+def test_the_verdict_follows_the_headline() -> None:
+    """A joint report says what the audit found before anything is explained, and does not go back and forth."""
+    page = render_report(results.evaluation(), results.audit())
+    keys = re.findall(r'<section id="([^"]+)"', page)
+    assert keys[:5] == ["headline", "verdict", "wording", "gap", "audit-scores"]
+    assert keys[-3:] == ["latency", "legend", "limits"]
+    evaluated = [keys.index(key) for key in ("exam", "scores", "apart", "types", "ranks", "misses", "coverage")]
+    assert evaluated == list(range(evaluated[0], evaluated[0] + 7))
+    assert evaluated[0] > keys.index("worst")
+    assert "The audit of golden.jsonl against harbour-users.jsonl:" in page
+
+
+def test_a_page_is_titled_by_its_workspace() -> None:
+    """The workspace's name comes first, the digests below; a shared page keeps the name out."""
+    evaluation, audit = results.evaluation(workspace="Harbour"), results.audit()
+    page = render_report(evaluation, audit)
+    assert "<title>Harbour: evaluation and audit</title>" in page
+    assert "<h1><bdi>Harbour: evaluation and audit</bdi></h1>" in page
+    assert "harbour-users.jsonl, unreleased set, sha256 4be0c9d27a11; audit of golden.jsonl" in page
+    assert "<title>Harbour: evaluation</title>" in render_report(evaluation)
+    assert "<title>Audit</title>" in render_report(audit=audit)
+    shared = render_report(evaluation, audit, share=True)
+    assert "<title>Evaluation and audit</title>" in shared
+    assert "<bdi>unreleased set, sha256 4be0c9d27a11; audit of unreleased set" in shared
+
+
+def test_a_badge_says_that_a_set_is_no_release() -> None:
+    """Badge and page of an unreleased set say so; those of a release do not."""
+    card = render_card(results.evaluation(), "hybrid")
+    assert "n 62  unreleased</text>" in card.badge
+    released = render_card(results.evaluation(set=results.makeup(heading="release 3")), "hybrid")
+    assert "unreleased" not in released.badge
+    assert "release 3" in released.html
+
+
+def test_a_card_says_whose_it_is_and_what_it_does_not_tell_apart() -> None:
+    """The workspace is named, and meaning and limits are two lists."""
+    html = render_card(results.evaluation(workspace="Harbour"), "hybrid").html
+    assert "<dt>Workspace</dt><dd><bdi>Harbour</bdi></dd>" in html
+    meaning, limits = html.split('id="means"')[1].split('id="limits-title"')
+    assert "RR@10: mean of 1 / rank" in meaning
+    assert results.evaluation().limits[0] not in meaning
+    assert results.evaluation().limits[0] in limits
 
 
 def test_structure_serves_keyboard_and_screen_reader() -> None:

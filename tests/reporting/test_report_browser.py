@@ -123,6 +123,48 @@ def test_every_text_has_contrast_in_light_and_dark(
     page.close()
 
 
+def test_a_table_that_goes_on_shows_it_and_scrolls_by_keyboard(
+    browser: "sync_api.Browser", pages: dict[str, Path]
+) -> None:
+    """On a phone a wide table's box is named, takes the focus, has a shadow, and moves with the arrow key."""
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto(pages["plain"].as_uri())
+    box = page.locator("#scores .scroll").first
+    assert box.evaluate("node => node.scrollWidth > node.clientWidth")
+    assert box.get_attribute("role") == "region"
+    label = box.get_attribute("aria-labelledby")
+    assert page.locator(f"[id='{label}']").text_content() == "Every metric over all answerable questions"
+    style = box.evaluate("node => getComputedStyle(node).backgroundAttachment")
+    assert style == "local, local, scroll, scroll"
+    box.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("node => node.scrollLeft > 0", arg=box.element_handle())
+    page.close()
+
+
+def test_charts_use_the_width_they_have(browser: "sync_api.Browser", pages: dict[str, Path]) -> None:
+    """A chart that stands alone is drawn wide on a desk, in half that on a phone, and one drawing shows at a time."""
+    for width, shown, least, most in ((1280, "wide", 700, 760), (390, "narrow", 300, 358)):
+        page = browser.new_page(viewport={"width": width, "height": 844})
+        page.goto(pages["plain"].as_uri())
+        visible = page.locator("#scores .chart svg:visible")
+        assert visible.count() == 1
+        assert visible.evaluate("node => node.parentElement.className") == shown
+        assert least <= visible.evaluate("node => node.getBoundingClientRect().width") <= most
+        page.close()
+
+
+def test_misses_stay_closed_in_print(browser: "sync_api.Browser", pages: dict[str, Path]) -> None:
+    """Paper holds the numbers behind charts, but of each missed question only its summary."""
+    page = browser.new_page()
+    page.goto(pages["plain"].as_uri())
+    page.emulate_media(media="print")
+    assert page.locator(".miss .why").first.is_hidden()
+    height = "node => node.getBoundingClientRect().height"
+    assert page.locator(".numbers table").first.evaluate(height) > 0
+    page.close()
+
+
 def test_the_first_tab_offers_to_skip(browser: "sync_api.Browser", pages: dict[str, Path]) -> None:
     """A keyboard user reaches the report with tab and enter."""
     page = browser.new_page()

@@ -61,6 +61,20 @@ def test_hostile_text_cannot_command_the_terminal(record: Audit | Evaluation) ->
     assert "[bold red]" in text.replace("\n", "").replace(" ", "").replace("[boldred]", "[bold red]")
 
 
+@pytest.mark.parametrize("record", RECORDS, ids=["audit", "evaluation"])
+@pytest.mark.parametrize("width", [60, 80])
+def test_no_line_ends_in_blanks(record: Audit | Evaluation, width: int) -> None:
+    """Wrapped bullets and tables leave nothing behind their last letter."""
+    assert [line for line in printed(view_of(record), width).splitlines() if line != line.rstrip(" ")] == []
+
+
+def test_a_retrievers_notes_stand_under_its_headline_figure() -> None:
+    """What qualifies a figure is read with it."""
+    text = render_text(results.evaluation())
+    noted = text.index("engine: Two ids were no document of the corpus.")
+    assert text.index("RR@10, the primary metric") < noted < text.index("What the exam is made of")
+
+
 def test_a_terminal_without_unicode_gets_ascii() -> None:
     """Bars, dashes and footnotes have ASCII forms."""
     text = printed(view_of(results.evaluation()), 80, Ascii())
@@ -111,7 +125,7 @@ def test_types_are_shown_on_request() -> None:
     """Groups by wording appear only when asked for."""
     plain, asked = (printed(evaluation_view(results.evaluation(), by=by), 100) for by in ((), ("wording",)))
     assert "by wording" not in plain
-    assert "RR@10 by wording (exploratory: no verdict rests on it)" in asked
+    assert "RR@10 by wording (exploratory; the intervals hold together)" in asked
     assert "RR@10 by stratum" in plain
 
 

@@ -15,11 +15,18 @@ from findback.reporting.figures import (
     text_cell,
     whole,
 )
-from findback.reporting.makeup import AXES, set_facts
+from findback.reporting.makeup import AXES, is_known, set_facts
 
 NO_SAMPLE = "no real sample was given"
 OURS = ("overlap", "leak")
 ARTICLES = ("article overlap", "article leak")
+ARTICLES_FLOOR = "the articles' figures have no chance floor"
+LEAKED = ("leaked", "unleaked")
+"""Buckets by leak, not by overlap."""
+LEAK_LIMIT = (
+    "leaked: more than .35 of a question's rare words stand in its gold text (leak above .35, unless the settings name"
+    " another limit); a question whose leak cannot be measured is in neither row."
+)
 
 
 def audit_report(audit: Audit, *, examples: int = 5, histograms: bool = False) -> Report:
@@ -35,7 +42,7 @@ def audit_report(audit: Audit, *, examples: int = 5, histograms: bool = False) -
         Section("wording", "How much wording is borrowed", _wording(audit, histograms=histograms)),
         Section("gap", "The gap to real questions", _gaps(audit)),
         Section("audit-scores", "What that does to scores", _scores(audit)),
-        Section("buckets", "Success by overlap", _buckets(audit)),
+        Section("buckets", f"{audit.metric} by overlap", _buckets(audit)),
         Section("mix", "Mix of types", _mix(audit)),
         Section("hints", "Signs of a model's hand", _hints(audit)),
         Section("worst", "The worst leaking questions", tuple(Copied(e) for e in audit.worst[:examples])),
@@ -66,7 +73,11 @@ def _sets(audit: Audit) -> tuple[Block, ...]:
         facts = set_facts(side.set).items
         length = "unknown" if side.gold_length is None else f"{side.gold_length:,.0f} characters (median)"
         window = "whole gold texts" if side.window is None else f"{whole(side.window)} characters"
-        words = "unknown" if side.query_words is None else f"{side.query_words:g} words (median)"
+        words = (
+            "unknown"
+            if side.query_words is None
+            else f"{side.query_words:g} {'word' if side.query_words == 1 else 'words'} (median)"
+        )
         blocks.append(
             Facts(
                 (
@@ -78,6 +89,8 @@ def _sets(audit: Audit) -> tuple[Block, ...]:
                 )
             )
         )
+        if side.set.notes:
+            blocks.append(Points(side.set.notes))
     if audit.different_corpora:
         blocks.append(Prose("Set and sample have their answers in different documents."))
     return tuple(blocks)
@@ -88,6 +101,7 @@ def yardstick_table(title: str, named: tuple[tuple[str, str, Yardstick], ...]) -
     rows = []
     for label, side, yard in named:
         shape, few = yard.figures, "no question could be measured"
+        no_floor, not_corrected = _without_floor(yard)
         corrected = yard.corrected.median if yard.corrected is not None else None
         rows.append(
             (
@@ -97,13 +111,22 @@ def yardstick_table(title: str, named: tuple[tuple[str, str, Yardstick], ...]) -
                 estimate_cell(shape.mean),
                 number_cell(shape.at_least_half, reason=few),
                 number_cell(shape.zero, reason=few),
-                number_cell(yard.floor, reason="no other documents to draw from"),
-                number_cell(corrected, reason="not corrected without a chance floor"),
+                number_cell(yard.floor, reason=no_floor),
+                number_cell(corrected, reason=not_corrected),
             )
         )
     heads = ("n", "median", "mean", "≥ .5", "zero", "floor", "corrected")
     columns = (Column("Measure", numeric=False, flexible=True), *(Column(h, bar=h == "mean") for h in heads))
     return Table(title, columns, tuple(rows))
+
+
+def _without_floor(yard: Yardstick) -> tuple[str, str]:
+    """Return why there is no chance floor, and no figure corrected for it, where there is none."""
+    if yard.measure in ARTICLES:
+        return ARTICLES_FLOOR, ARTICLES_FLOOR
+    if not yard.figures.n:
+        return "no question could be measured", "no question could be measured"
+    return "no other documents to draw from", "not corrected without a chance floor"
 
 
 BINS = ("0–.1", ".1–.2", ".2–.3", ".3–.4", ".4–.5", ".5–.6", ".6–.7", ".7–.8", ".8–.9", ".9–1")
@@ -145,10 +168,7 @@ def _wording(audit: Audit, *, histograms: bool) -> tuple[Block, ...]:
     if histograms:
         blocks += [table for table in (histogram_table(audit, measure) for measure in OURS) if table is not None]
     for name, side in sides(audit):
-        reasons = ", ".join(f"{count.name} ({whole(count.count)})" for count in side.unmeasurable_reasons)
-        measured = f"{plural(side.measured, 'question')} measured"
-        said = f"{name.capitalize()}: {measured}, {whole(side.unmeasurable)} unmeasurable"
-        blocks.append(Prose(f"{said}: {reasons}." if reasons else f"{said}."))
+        blocks.append(Prose(f"{name.capitalize()}: {say_measured(side)}."))
         blocks += [Prose(line, "aside") for line in _beside(name, side)]
     languages = tuple(
         (f"{measure} ({language})", name, yard)
@@ -161,6 +181,18 @@ def _wording(audit: Audit, *, histograms: bool) -> tuple[Block, ...]:
     if len({label for label, _, _ in languages}) > len(OURS):
         blocks.append(yardstick_table("By language", languages))
     return tuple(blocks)
+
+
+def say_measured(side: Side) -> str:
+    """Return how many questions can be compared with a gold text, and for how many of them leak is undefined."""
+    if not side.measured:
+        return "no question has a gold text"
+    have = f"{plural(side.measured, 'question')} {'has' if side.measured == 1 else 'have'} a gold text"
+    if not side.unmeasurable:
+        return f"{have}; leak can be measured for all of them"
+    reasons = ", ".join(f"{count.name} ({whole(count.count)})" for count in side.unmeasurable_reasons)
+    said = f"{have}; leak cannot be measured for {whole(side.unmeasurable)} of them"
+    return f"{said}: {reasons}" if reasons else said
 
 
 def _beside(name: str, side: Side) -> list[str]:
@@ -244,7 +276,10 @@ def _scores(audit: Audit) -> tuple[Block, ...]:
     )
 
 
-def bucket_table(title: str, named: tuple[tuple[AuditedRetriever, tuple[BucketSuccess, ...]], ...]) -> Table:
+Buckets = tuple[tuple[AuditedRetriever, tuple[BucketSuccess, ...]], ...]
+
+
+def bucket_table(title: str, named: Buckets, *, head: str = "Overlap", charted: bool = True) -> Table:
     """Return success among questions of like overlap, one column per retriever."""
     labels = list(dict.fromkeys(bucket.bucket for _, buckets in named for bucket in buckets))
     rows = []
@@ -254,22 +289,37 @@ def bucket_table(title: str, named: tuple[tuple[AuditedRetriever, tuple[BucketSu
         cells = [score_cell(b.score if b else None, errors=r.failed, reason="no question in it") for r, b in found]
         rows.append((text_cell(label), count_cell(cases), *cells))
     columns = (
-        Column("Overlap", numeric=False),
+        Column(head, numeric=False),
         Column("questions"),
         *(Column(r.name) for r, _ in named),
     )
-    return Table(title, columns, tuple(rows), charted=True)
+    return Table(title, columns, tuple(rows), charted=charted)
+
+
+def by_overlap(buckets: tuple[BucketSuccess, ...]) -> tuple[BucketSuccess, ...]:
+    """Return the buckets by overlap, without those by leak."""
+    return tuple(bucket for bucket in buckets if bucket.bucket not in LEAKED)
+
+
+def _by_leak(buckets: tuple[BucketSuccess, ...]) -> tuple[BucketSuccess, ...]:
+    return tuple(bucket for bucket in buckets if bucket.bucket in LEAKED)
 
 
 def _buckets(audit: Audit) -> tuple[Block, ...]:
     blocks: list[Block] = []
+    leaks: list[Block] = []
     for name, named in (
         ("set", tuple((r, r.buckets) for r in audit.retrievers)),
         ("sample", tuple((r, r.sample_buckets) for r in audit.retrievers)),
     ):
-        if any(buckets for _, buckets in named):
-            blocks.append(bucket_table(f"{audit.metric} by overlap, on the {name}", named))
-    return tuple(blocks)
+        overlap = tuple((r, by_overlap(buckets)) for r, buckets in named)
+        leak = tuple((r, _by_leak(buckets)) for r, buckets in named)
+        if any(buckets for _, buckets in overlap):
+            blocks.append(bucket_table(f"{audit.metric} by overlap, on the {name}", overlap))
+        if any(buckets for _, buckets in leak):
+            title = f"{audit.metric} of leaked and unleaked questions, on the {name}"
+            leaks.append(bucket_table(title, leak, head="Leak", charted=False))
+    return (*blocks, *leaks, *((Prose(LEAK_LIMIT, "aside"),) if leaks else ()))
 
 
 def _mix(audit: Audit) -> tuple[Block, ...]:
@@ -280,17 +330,21 @@ def _mix(audit: Audit) -> tuple[Block, ...]:
         for name, side in sides(audit):
             columns += [Column(name), Column("share")]
             counts.append(side.set.by.get(axis, ()))
-        if any(counts):
+        if any(map(is_known, counts)):
             blocks.append(Table(f"Questions by {axis}", tuple(columns), _mix_rows(counts)))
     hardly = tuple(
         f"The set hardly has {missing.type} ({missing.axis}): {_share(missing.set_share)} of it, "
         f"{_share(missing.sample_share)} of the sample."
         for missing in audit.missing_types
+        if missing.set_share is not None
     )
-    return (*((Points(hardly),) if hardly else ()), *blocks)
+    silent = dict.fromkeys(missing.axis for missing in audit.missing_types if missing.set_share is None)
+    said = (*hardly, *(f"The set does not say its {axis}, so what it lacks cannot be told." for axis in silent))
+    return (*((Points(said),) if said else ()), *blocks)
 
 
 def _mix_rows(counts: list[tuple[Count, ...]]) -> tuple[tuple[Cell, ...], ...]:
+    counts = [side if is_known(side) else () for side in counts]
     names = list(dict.fromkeys(count.name for side in counts for count in side))
     rows = []
     for name in names:
@@ -298,7 +352,7 @@ def _mix_rows(counts: list[tuple[Count, ...]]) -> tuple[tuple[Cell, ...], ...]:
         for side in counts:
             total = sum(count.count for count in side)
             if not total:
-                cells += [Cell("–", note="nobody has said so yet")] * 2
+                cells += [Cell("–", note="it does not say")] * 2
                 continue
             held = sum(count.count for count in side if count.name == name)
             cells += [count_cell(held), number_cell(held / total, reason=None)]

@@ -70,12 +70,27 @@ class Copied(NamedTuple):
 
 
 class Missed(NamedTuple):
-    """A question that a retriever did not answer."""
+    """A question that one or several retrievers did not answer."""
 
-    retriever: str
+    retrievers: tuple[str, ...]
+    """Everyone that missed it."""
+    best: str
+    """The one of them with the highest score: `miss` is its miss."""
     miss: Miss
+    otherwise: tuple[tuple[str, str], ...] = ()
+    """Retriever and class, for those that missed it in another way than the best of them."""
     place: str | None = None
     """Path of the set, for commands to copy; None for a release."""
+
+    @property
+    def names(self) -> str:
+        """Return everyone that missed it."""
+        return ", ".join(self.retrievers)
+
+    @property
+    def others(self) -> str:
+        """Return who missed it in another way, and how; empty where nobody did."""
+        return "; ".join(f"{name}: {kind}" for name, kind in self.otherwise)
 
 
 class Chart(NamedTuple):
@@ -85,6 +100,8 @@ class Chart(NamedTuple):
     description: str
     """What someone who cannot see it needs to hear."""
     svg: str
+    wide: str = ""
+    """The same drawn for a page's whole width; empty where it stands beside others."""
 
 
 Block = Prose | Points | Facts | Table | Mixes | Copied | Missed
@@ -105,3 +122,5 @@ class Report(NamedTuple):
     heading: str
     """The words that must stand over every figure, such as `unreleased set, sha256 …`."""
     sections: tuple[Section, ...]
+    workspace: str | None = None
+    """Whose report it is; None where the record does not say."""

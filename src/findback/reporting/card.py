@@ -1,5 +1,6 @@
 """One page and a badge with everything needed to publish a number honestly."""
 
+import re
 from typing import NamedTuple
 
 from markupsafe import Markup, escape
@@ -7,11 +8,11 @@ from markupsafe import Markup, escape
 from findback.errors import MissingError, UsageError
 from findback.model.estimate import Estimate
 from findback.model.evaluation import Evaluation, RetrieverScores, Score
-from findback.reporting.evaluation import primary_score
 from findback.reporting.figures import NO_BREAK, Cell, plural, score_cell, whole
 from findback.reporting.html import environment
 from findback.reporting.inert import inert
 from findback.reporting.makeup import chosen
+from findback.reporting.scored import primary_score
 from findback.reporting.share import shareable_evaluation
 
 METHODS = {
@@ -36,7 +37,7 @@ class Card(NamedTuple):
 
 
 def render_card(evaluation: Evaluation, retriever: str | None = None) -> Card:
-    """Return page and badge for one retriever's primary metric; texts and ids are left out.
+    """Return page and badge for one retriever's primary metric; texts and ids are left out, not whose it is.
 
     Args:
         evaluation: What scoring gave.
@@ -59,8 +60,9 @@ def render_card(evaluation: Evaluation, retriever: str | None = None) -> Card:
             label=label,
             cell=cell,
             evaluation=shared,
+            workspace=evaluation.workspace,
             retriever=chosen_one,
-            facts=card_facts(shared, chosen_one, score, cell),
+            facts=(("Workspace", evaluation.workspace), *card_facts(shared, chosen_one, score, cell)),
             legend=[line for line in shared.legend if label.partition("@")[0] in line] or shared.legend,
             badge=_inline(badge),
         )
@@ -135,9 +137,20 @@ def _corpus(evaluation: Evaluation) -> str:
     return f"{documents}, {evaluation.corpus_digest[:19]}" if evaluation.corpus_digest else documents
 
 
+def is_released(heading: str) -> bool:
+    """Return whether a set's heading names a release.
+
+    >>> is_released("release 3"), is_released("unreleased set, sha256 4be0c9d27a11")
+    (True, False)
+    """
+    return re.match(r"release \d", heading) is not None
+
+
 def _badge(label: str, cell: Cell, score: Score | None, heading: str) -> str:
     figures = " ".join(part for part in (cell.text, cell.extra, f"({cell.tail})" if cell.tail else "") if part)
     left, right = inert(label, limit=40), f"{figures}  n {whole(_base(score).n)}"
+    if not is_released(heading):
+        right += "  unreleased"
     said = escape(f"{left} {right}, {inert(heading, limit=120)}")
     widths = [16 + round(sum(_WIDE.get(letter, 7.6) for letter in text)) for text in (left, right)]
     full = sum(widths)

@@ -5,7 +5,8 @@ hexadecimal values of `SERIES` and `INK`, which the report's style sheet replace
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import altair as alt
@@ -13,11 +14,12 @@ import vl_convert
 
 from findback.model.audit import Audit
 from findback.model.evaluation import Evaluation
-from findback.reporting.audit import BINS, OURS, sides
+from findback.reporting.audit import BINS, OURS, by_overlap, sides
 from findback.reporting.blocks import Chart
-from findback.reporting.evaluation import TYPES, find_score, metric_label, primary_score
+from findback.reporting.evaluation import TYPES
 from findback.reporting.figures import Reach, figure, score_cell
 from findback.reporting.inert import inert
+from findback.reporting.scored import find_score, metric_label, primary_score
 
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#aa4499", "#8a6d00", "#2f4b7c", "#7a5195", "#5f6b6d")
 SHAPES = (
@@ -38,43 +40,64 @@ _NAMESPACE = r'\sxmlns(?::\w+)?="[^"]*"'
 _MARKS = "replace(format(datum.value, '~g'), '0.', '.')"
 _DATA: Any = alt.Data
 _WIDTH = 330
+"""Of what is drawn in, in pixels, for half a page or a phone."""
+_WIDE = 580
+"""The same for a whole page."""
 _LABEL = 26
 
 Dot = tuple[str, str, Reach]
 """A group, a series, and what its bar draws."""
+Drawing = Callable[[int], Chart | None]
+"""Draws a chart of a width, in pixels, of what is drawn in."""
 
 
 def evaluation_charts(evaluation: Evaluation) -> dict[str, tuple[Chart, ...]]:
     """Return the charts of an evaluation by the key of the section they belong to."""
-    charts = {
-        "scores": (_metrics(evaluation),),
-        "types": tuple(_types(evaluation, axis) for axis in TYPES),
-        "ranks": (_ranks(evaluation),),
-        "exam": (_subjects(evaluation),),
-    }
-    return {key: tuple(c for c in drawn if c is not None) for key, drawn in charts.items() if any(drawn)}
+    return _draw(
+        {
+            "scores": (partial(_metrics, evaluation),),
+            "types": tuple(partial(_types, evaluation, axis) for axis in TYPES),
+            "ranks": (partial(_ranks, evaluation),),
+            "exam": (partial(_subjects, evaluation),),
+        }
+    )
 
 
 def audit_charts(audit: Audit) -> dict[str, tuple[Chart, ...]]:
     """Return the charts of an audit by the key of the section they belong to."""
-    charts = {
-        "wording": tuple(_histogram(audit, measure) for measure in OURS),
-        "buckets": (_buckets(audit, on_sample=False), _buckets(audit, on_sample=True)),
-    }
-    return {key: tuple(c for c in drawn if c is not None) for key, drawn in charts.items() if any(drawn)}
+    return _draw(
+        {
+            "wording": tuple(partial(_histogram, audit, measure) for measure in OURS),
+            "buckets": (partial(_buckets, audit, on_sample=False), partial(_buckets, audit, on_sample=True)),
+        }
+    )
 
 
-def _metrics(evaluation: Evaluation) -> Chart | None:
+def _draw(sections: dict[str, tuple[Drawing, ...]]) -> dict[str, tuple[Chart, ...]]:
+    """Return the charts of each section; one that stands alone is drawn for a wide page too."""
+    charts: dict[str, tuple[Chart, ...]] = {}
+    for key, drawings in sections.items():
+        drawn = [(chart, draw) for draw in drawings for chart in (draw(_WIDTH),) if chart is not None]
+        if len(drawn) == 1:
+            chart, draw = drawn[0]
+            wide = draw(_WIDE)
+            charts[key] = (chart if wide is None else chart._replace(wide=wide.svg),)
+        elif drawn:
+            charts[key] = tuple(chart for chart, _ in drawn)
+    return charts
+
+
+def _metrics(evaluation: Evaluation, width: int) -> Chart | None:
     dots = []
     for metric in evaluation.metrics:
         for retriever in evaluation.retrievers:
             reach = score_cell(primary_score(retriever, metric)).reach
             if reach is not None:
                 dots.append((metric_label(evaluation, metric), retriever.name, reach))
-    return _dot_chart("Scores of each retriever", dots)
+    return _dot_chart("Scores of each retriever", dots, width)
 
 
-def _types(evaluation: Evaluation, axis: str) -> Chart | None:
+def _types(evaluation: Evaluation, axis: str, width: int) -> Chart | None:
     dots = []
     for retriever in evaluation.retrievers:
         for group in retriever.groups:
@@ -82,20 +105,20 @@ def _types(evaluation: Evaluation, axis: str) -> Chart | None:
                 reach = score_cell(find_score(group, evaluation.primary)).reach
                 if reach is not None:
                     dots.append((f"{group.value} ({group.cases})", retriever.name, reach))
-    return _dot_chart(f"{metric_label(evaluation, evaluation.primary)} by {axis}", dots)
+    return _dot_chart(f"{metric_label(evaluation, evaluation.primary)} by {axis}", dots, width)
 
 
-def _buckets(audit: Audit, *, on_sample: bool) -> Chart | None:
+def _buckets(audit: Audit, width: int, *, on_sample: bool) -> Chart | None:
     dots = []
     for retriever in audit.retrievers:
-        for bucket in retriever.sample_buckets if on_sample else retriever.buckets:
+        for bucket in by_overlap(retriever.sample_buckets if on_sample else retriever.buckets):
             reach = score_cell(bucket.score).reach
             if reach is not None:
                 dots.append((f"{bucket.bucket} ({bucket.cases})", retriever.name, reach))
-    return _dot_chart(f"{audit.metric} by overlap, on the {'sample' if on_sample else 'set'}", dots)
+    return _dot_chart(f"{audit.metric} by overlap, on the {'sample' if on_sample else 'set'}", dots, width)
 
 
-def _dot_chart(title: str, dots: Sequence[Dot]) -> Chart | None:
+def _dot_chart(title: str, dots: Sequence[Dot], width: int) -> Chart | None:
     if not dots:
         return None
     groups = _labels(group for group, _, _ in dots)
@@ -110,7 +133,7 @@ def _dot_chart(title: str, dots: Sequence[Dot]) -> Chart | None:
     series = list(names.values())
     colours = [SERIES[at % len(SERIES)] for at in range(len(series))]
     shapes = [SHAPES[at % len(SHAPES)] for at in range(len(series))]
-    legend = alt.Legend(title=None, orient="top", columns=3, symbolSize=60, labelLimit=120)
+    legend = alt.Legend(title=None, orient="top", columns=3 if width < _WIDE else 5, symbolSize=60, labelLimit=120)
     place: dict[str, Any] = {
         "y": alt.Y(
             "group:N",
@@ -140,7 +163,7 @@ def _dot_chart(title: str, dots: Sequence[Dot]) -> Chart | None:
     )
     height = max(16, 13 * len(series)) * len(groups) + 10 * len(groups)
     said = "; ".join(f"{group}, {name}: {_said(reach)}" for group, name, reach in dots[:40])
-    return Chart(title, f"{title}. {said}.", _svg((lines + marks).properties(width=_WIDTH, height=height)))
+    return Chart(title, f"{title}. {said}.", _svg((lines + marks).properties(width=width, height=height)))
 
 
 def _said(reach: Reach) -> str:
@@ -148,7 +171,7 @@ def _said(reach: Reach) -> str:
     return f"{middle}, from {figure(reach.low, digits=2)} to {figure(reach.high, digits=2)}"
 
 
-def _histogram(audit: Audit, measure: str) -> Chart | None:
+def _histogram(audit: Audit, measure: str, width: int) -> Chart | None:
     bars, said = [], []
     for name, side in sides(audit):
         yard = side.yardstick(measure)
@@ -166,10 +189,11 @@ def _histogram(audit: Audit, measure: str) -> Chart | None:
         series=("set", "sample"),
         order=BINS,
         said="; ".join(said),
+        width=width,
     )
 
 
-def _subjects(evaluation: Evaluation) -> Chart | None:
+def _subjects(evaluation: Evaluation, width: int) -> Chart | None:
     mix = evaluation.subjects
     if mix is None or not sum(mix.exam) or not sum(mix.index):
         return None
@@ -189,6 +213,7 @@ def _subjects(evaluation: Evaluation) -> Chart | None:
         series=("exam", "index"),
         order=tuple(names.values()),
         said=said,
+        width=width,
     )
 
 
@@ -201,6 +226,7 @@ def _bar_chart(
     series: Sequence[str],
     order: Sequence[str],
     said: str,
+    width: int,
 ) -> Chart | None:
     """Draw shares as grouped bars, standing when `y` is the share and lying otherwise."""
     if not bars:
@@ -219,18 +245,18 @@ def _bar_chart(
             xOffset=alt.XOffset("side:N", sort=present),
             y=alt.Y("share:Q", axis=shares),
             color=colour,
-        ).properties(width=_WIDTH + 40, height=150)
+        ).properties(width=width + 40, height=150)
     else:
         drawn = base.encode(
             y=alt.Y(f"{y}:N", sort=list(order), axis=named),
             yOffset=alt.YOffset("side:N", sort=present),
             x=alt.X("share:Q", axis=shares),
             color=colour,
-        ).properties(width=_WIDTH, height=30 * len(order))
+        ).properties(width=width, height=30 * len(order))
     return Chart(title, f"{title}. {said}.", _svg(drawn))
 
 
-def _ranks(evaluation: Evaluation) -> Chart | None:
+def _ranks(evaluation: Evaluation, width: int) -> Chart | None:
     ranks = list(dict.fromkeys(count.name for r in evaluation.retrievers for count in r.ranks))
     labels = _labels(ranks)
     names = _labels(r.name for r in evaluation.retrievers)
@@ -276,7 +302,7 @@ def _ranks(evaluation: Evaluation) -> Chart | None:
             ),
             order=alt.Order("order:Q"),
         )
-        .properties(width=_WIDTH, height=28 * len(names))
+        .properties(width=width, height=28 * len(names))
     )
     title = "Where the best gold document stands"
     return Chart(title, f"{title}. {'; '.join(said)}.", _svg(drawn))

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from findback.model.estimate import Estimate
-from findback.model.evaluation import Evaluation, RetrieverScores, Score, ScoreGroup
-from findback.reporting.blocks import Block, Column, Facts, Missed, Points, Prose, Report, Section, Table
+from findback.model.evaluation import Evaluation, Score
+from findback.reporting.blocks import Block, Column, Facts, Points, Prose, Report, Section, Table
 from findback.reporting.figures import (
     basis,
     count_cell,
@@ -17,7 +17,10 @@ from findback.reporting.figures import (
     text_cell,
     whole,
 )
+from findback.reporting.headline import headline
 from findback.reporting.makeup import chosen, makeup_blocks, subject_blocks
+from findback.reporting.misses import cut_off, miss_blocks
+from findback.reporting.scored import find_score, metric_label, primary_score
 
 APART = ("origin", "stratum", "indexed", "lenient")
 """Axes that every report shows apart."""
@@ -31,18 +34,21 @@ _AXES = {
 """How some axes head their column and their table."""
 
 
-def evaluation_report(evaluation: Evaluation, *, by: Iterable[str] = (), examples: int = 10) -> Report:
+def evaluation_report(
+    evaluation: Evaluation, *, by: Iterable[str] = (), examples: int | None = 10, most: int | None = None
+) -> Report:
     """Lay an evaluation out.
 
     Args:
         evaluation: What scoring gave.
         by: Axes of types to show besides those that always stand apart; `all` shows every one.
-        examples: Missed questions shown for each retriever.
+        examples: Missed questions shown of each retriever; None shows all.
+        most: Most missed questions shown in all.
     """
     wanted = set(TYPES) if "all" in set(by) else set(by)
     types = tuple(axis for axis in TYPES if axis in wanted)
     sections = (
-        Section("headline", "Headline", (Prose(headline(evaluation), "headline"), primary_table(evaluation))),
+        Section("headline", "Headline", _headline(evaluation)),
         Section("exam", "What the exam is made of", _exam(evaluation)),
         Section(
             "scores",
@@ -52,7 +58,7 @@ def evaluation_report(evaluation: Evaluation, *, by: Iterable[str] = (), example
         Section("apart", "Kept apart", _groups(evaluation, APART)),
         Section("types", "By type", _groups(evaluation, types)),
         Section("ranks", "Where the gold stands", _ranks(evaluation)),
-        Section("misses", "Misses", _misses(evaluation, examples)),
+        Section("misses", "Misses", _misses(evaluation, examples, most)),
         Section("coverage", "Is it there to be found?", _coverage(evaluation)),
         Section("abstention", "Can it tell that there is no answer?", _abstention(evaluation)),
         Section("errors", "Errors and what was counted apart", _errors(evaluation)),
@@ -64,71 +70,14 @@ def evaluation_report(evaluation: Evaluation, *, by: Iterable[str] = (), example
         "Evaluation",
         evaluation.set.heading,
         tuple(section for section in sections if any(block != Points(()) for block in section.blocks)),
+        evaluation.workspace,
     )
 
 
-def primary_score(retriever: RetrieverScores, metric: str) -> Score | None:
-    """Return a retriever's score over all cases, or None."""
-    group = retriever.group()
-    return None if group is None else find_score(group, metric)
-
-
-def find_score(group: ScoreGroup, metric: str) -> Score | None:
-    """Return one metric of a group, by name or label."""
-    return next((score for score in group.scores if metric in (score.metric, score.label)), None)
-
-
-def metric_label(evaluation: Evaluation, metric: str) -> str:
-    """Return how tables head a metric."""
-    for retriever in evaluation.retrievers:
-        score = primary_score(retriever, metric)
-        if score is not None:
-            return score.label
-    return metric
-
-
-def headline(evaluation: Evaluation) -> str:
-    """Say in one or two sentences what the primary metric shows, and no more than it shows."""
-    label = metric_label(evaluation, evaluation.primary)
-    scored: list[tuple[float, RetrieverScores, Score]] = []
-    bounded = []
-    for retriever in evaluation.retrievers:
-        score = primary_score(retriever, evaluation.primary)
-        if score is not None and score.estimate.value is not None:
-            scored.append((score.estimate.value, retriever, score))
-        else:
-            bounded.append((retriever, score))
-    scored.sort(key=lambda entry: -entry[0])
-    said = [_leaders(label, scored)] if scored else []
-    for retriever, score in bounded:
-        cell = score_cell(score, errors=retriever.failed)
-        if cell.reach is not None:
-            said.append(
-                f"{retriever.name} failed on {plural(retriever.failed, 'question')}; its {label} lies within "
-                f"{cell.text} if those are counted as missed or as found."
-            )
-        else:
-            said.append(f"{retriever.name} has no {label}: {cell.note}.")
-    return " ".join(said) or "Nothing was scored."
-
-
-def _leaders(label: str, scored: list[tuple[float, RetrieverScores, Score]]) -> str:
-    _, best, score = scored[0]
-    first = f"{label} of {best.name}: {spoken(estimate_cell(score.estimate))}, {basis(score.estimate)}."
-    if len(scored) == 1:
-        return first
-    _, worst, low = scored[-1]
-    said = (
-        f"{best.name} has the highest {label}, {spoken(estimate_cell(score.estimate))}; "
-        f"{worst.name} the lowest, {spoken(estimate_cell(low.estimate))} ({basis(score.estimate)})."
-    )
-    if _overlap(score.estimate, low.estimate):
-        return f"{said} Their intervals overlap: only a paired comparison can tell them apart."
-    return said
-
-
-def _overlap(upper: Estimate, lower: Estimate) -> bool:
-    return upper.low is None or lower.high is None or lower.high >= upper.low
+def _headline(evaluation: Evaluation) -> tuple[Block, ...]:
+    notes = tuple(f"{r.name}: {note}" for r in evaluation.retrievers for note in r.notes)
+    said = (Prose(headline(evaluation), "headline"), primary_table(evaluation))
+    return (*said, Points(notes)) if notes else said
 
 
 def primary_table(evaluation: Evaluation) -> Table:
@@ -249,13 +198,12 @@ def _ranks(evaluation: Evaluation) -> tuple[Block, ...]:
     return (table._replace(charted=True),)
 
 
-def _misses(evaluation: Evaluation, examples: int) -> tuple[Block, ...]:
+def _misses(evaluation: Evaluation, each: int | None, most: int | None) -> tuple[Block, ...]:
     named = [(r.name, {count.name: count.count for count in r.misses}) for r in evaluation.retrievers]
     if not any(counts for _, counts in named):
         return (Prose("No question was missed.") if evaluation.retrievers else Points(()),)
-    place = evaluation.set.place
-    shown = [Missed(r.name, miss, place) for r in evaluation.retrievers for miss in r.miss_examples[:examples]]
-    return (counts_table("Misses by class", "Class", named), *shown)
+    title = f"Questions with no right document among the first {whole(cut_off(evaluation))}, by class"
+    return (counts_table(title, "Class", named), *miss_blocks(evaluation, each=each, most=most))
 
 
 def _coverage(evaluation: Evaluation) -> tuple[Block, ...]:
@@ -347,8 +295,7 @@ def _errors(evaluation: Evaluation) -> tuple[Block, ...]:
         heads = (("Retriever", False), ("kind", False), ("count", True), ("first message", False))
         titled = tuple(Column(head, numeric=numeric, flexible=not numeric) for head, numeric in heads)
         blocks.append(Table("Errors, with the first message of each kind", titled, kinds))
-    notes = tuple(f"{r.name}: {note}" for r in evaluation.retrievers for note in r.notes)
-    return (*blocks, *((Points(notes),) if notes else ()))
+    return tuple(blocks)
 
 
 def _latency(evaluation: Evaluation) -> Table:

@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from findback.model.audit import Audit
-from findback.model.evaluation import Evaluation
+from findback.model.evaluation import Evaluation, SetMakeUp
 from findback.reporting.audit import audit_report
 from findback.reporting.blocks import (
     Block,
@@ -25,7 +25,7 @@ from findback.reporting.blocks import (
     Table,
 )
 from findback.reporting.evaluation import evaluation_report
-from findback.reporting.figures import Reach, axis_mark, figure, whole
+from findback.reporting.figures import Reach, axis_mark, figure, plural, whole
 from findback.reporting.inert import (
     EXTRACT_LIMIT,
     NAME_LIMIT,
@@ -35,11 +35,12 @@ from findback.reporting.inert import (
     judge_command,
     pieces,
 )
-from findback.reporting.share import shareable_audit, shareable_evaluation
+from findback.reporting.share import LEFT_OUT, SET_NAME, shareable_audit, shareable_evaluation
 
 NO_CHARTS = "Charts are left out: pip install 'findback[charts]' draws them. The tables hold every number."
+MOST_MISSES = 50
+"""Missed questions one page shows; JSON has all that a record holds."""
 _LAST = {"legend", "limits", "audit-legend", "cautions"}
-_AFTER_AUDIT = {"ranks", "misses", "coverage", "abstention", "errors", "latency"}
 
 
 def render_report(
@@ -68,7 +69,10 @@ def render_report(
         audit = None if audit is None else shareable_audit(audit)
     drawn, note = _charts(evaluation, audit) if charts else ({}, None)
     report = _joined(evaluation, audit)
-    return _page("report.html.j2", report=report, charts=drawn, chart_note=note, share=share, made=record.made)
+    title = page_title(report)
+    return _page(
+        "report.html.j2", report=report, title=title, charts=drawn, chart_note=note, share=share, made=record.made
+    )
 
 
 def render_fragment(record: Evaluation | Audit) -> str:
@@ -77,24 +81,49 @@ def render_fragment(record: Evaluation | Audit) -> str:
     return _page("fragment.html.j2", report=report, charts={}, share=False)
 
 
+def page_title(report: Report) -> str:
+    """Return whose report it is and what it holds.
+
+    >>> page_title(Report("Evaluation and audit", "", (), "Harbour")), page_title(Report("Audit", "", ()))
+    ('Harbour: evaluation and audit', 'Audit')
+    """
+    if not report.workspace or report.workspace == LEFT_OUT:
+        return report.title
+    return f"{_clip(report.workspace, 80)}: {report.title[:1].lower()}{report.title[1:]}"
+
+
 def _joined(evaluation: Evaluation | None, audit: Audit | None) -> Report:
     reports = []
     if evaluation is not None:
-        reports.append(evaluation_report(evaluation, by=("all",), examples=1_000))
+        reports.append(evaluation_report(evaluation, by=("all",), examples=None, most=MOST_MISSES))
     if audit is not None:
         reports.append(audit_report(audit, examples=1_000, histograms=True))
-    if len(reports) == 1:
+    if evaluation is None or audit is None:
         return reports[0]
     scored, audited = reports
-    said = [s for s in scored.sections if s.key not in _LAST]
-    sections = [s for s in said if s.key not in _AFTER_AUDIT]
-    sections += [s for s in audited.sections if s.key not in _LAST]
-    sections += [s for s in said if s.key in _AFTER_AUDIT]
+    said = [section for section in scored.sections if section.key not in _LAST]
+    sections = [*said[:1], *(_named(s, audit) for s in audited.sections if s.key not in _LAST), *said[1:]]
     sections += [*_merged("legend", "audit-legend", reports), *_merged("limits", "cautions", reports)]
-    heading = scored.heading
-    if audited.heading != heading:
-        heading = f"{heading}; audit of {audited.heading}"
-    return Report("Evaluation and audit", heading, tuple(sections))
+    heading = f"{_place_of(evaluation.set)}; audit of {_place_of(audit.set.set)}"
+    if audit.sample is not None:
+        heading += f" against {_place_of(audit.sample.set)}"
+    return Report("Evaluation and audit", heading, tuple(sections), scored.workspace)
+
+
+def _place_of(makeup: SetMakeUp) -> str:
+    heading = _clip(makeup.heading, 120)
+    return heading if makeup.name == SET_NAME else f"{_clip(makeup.name, 80)}, {heading}"
+
+
+def _named(section: Section, audit: Audit) -> Section:
+    """Say under the verdict which set it is about: the headline above it may be about another."""
+    if section.key != "verdict":
+        return section
+    if audit.set.set.name == SET_NAME:
+        return section._replace(title="Verdict of the audit")
+    against = "" if audit.sample is None else f" against {_clip(audit.sample.set.name, 80)}"
+    about = Prose(f"The audit of {_clip(audit.set.set.name, 80)}{against}:", "aside")
+    return section._replace(title="Verdict of the audit", blocks=(about, *section.blocks))
 
 
 def _merged(first: str, second: str, reports: list[Report]) -> tuple[Section, ...]:
@@ -195,6 +224,7 @@ def environment() -> Environment:
         "place": _place,
         "pieces": pieces,
         "judge_command": judge_command,
+        "plural": plural,
         "footnotes": _footnotes,
         "style_sheet": style_sheet,
         "safe_svg": Markup,

@@ -5,6 +5,16 @@ from findback.reporting.blocks import Block, Column, Facts, Mix, Mixes, Points, 
 from findback.reporting.figures import NO_BREAK, count_cell, figure, number_cell, plural, text_cell, whole
 
 AXES = ("origin", "stratum", "wording", "answer", "language")
+UNKNOWN = "unknown"
+
+
+def is_known(counts: tuple[Count, ...]) -> bool:
+    """Return whether anything is known along an axis.
+
+    >>> is_known(()), is_known((Count(name="unknown", count=16),)), is_known((Count(name="mined", count=1),))
+    (False, False, True)
+    """
+    return any(count.count and count.name != UNKNOWN for count in counts)
 
 
 def set_facts(makeup: SetMakeUp) -> Facts:
@@ -23,22 +33,26 @@ def set_facts(makeup: SetMakeUp) -> Facts:
 
 
 def set_mixes(makeup: SetMakeUp, title: str = "Mix") -> Mixes:
-    """Return the set's mixes, the known axes first."""
+    """Return the set's mixes along every axis that something is known about, findback's own axes first."""
     axes = [axis for axis in AXES if axis in makeup.by] + sorted(set(makeup.by) - set(AXES))
-    return Mixes(title, tuple(Mix(axis.replace("_", " "), makeup.by[axis]) for axis in axes if makeup.by[axis]))
+    return Mixes(
+        title, tuple(Mix(axis.replace("_", " "), makeup.by[axis]) for axis in axes if is_known(makeup.by[axis]))
+    )
 
 
 def chosen(makeup: SetMakeUp) -> str:
-    """Return how the cases were chosen, in one sentence."""
+    """Return how the cases were chosen, as a clause."""
     parts = []
     for axis in ("origin", "stratum"):
         counts: tuple[Count, ...] = makeup.by.get(axis, ())
-        if counts:
+        if is_known(counts):
             parts.append(", ".join(f"{whole(count.count)} {count.name}" for count in counts))
         else:
             parts.append(f"{axis} not recorded")
     selected = makeup.by.get("selected_on", ())
-    if selected:
+    if not any(is_known(makeup.by.get(axis, ())) for axis in ("origin", "stratum", "selected_on")):
+        return "the set does not say"
+    if is_known(selected):
         parts.append("selected on " + ", ".join(f"{count.name} ({whole(count.count)})" for count in selected))
     return "; ".join(parts)
 

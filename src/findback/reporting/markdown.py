@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from findback.model.audit import Audit
-from findback.model.evaluation import Evaluation, Miss, Shown
+from findback.model.evaluation import Evaluation, Shown
 from findback.model.hits import Span
 from findback.reporting.audit import audit_report
 from findback.reporting.blocks import Block, Copied, Facts, Missed, Mixes, Points, Prose, Report, Table
@@ -99,8 +99,8 @@ def _block(block: Block) -> Iterator[str]:
             yield f"  - asked: {_marked(example.query, example.query_marks, limit=QUERY_LIMIT)}"
             yield f"  - gold: {_named(example.document, example.title)}"
             yield f"  - extract: {_marked(example.extract, example.extract_marks, limit=EXTRACT_LIMIT)}"
-        case Missed(retriever, miss, place):
-            yield from _missed(retriever, miss, place)
+        case Missed():
+            yield from _missed(block)
 
 
 def _item(name: str, shown: str) -> str:
@@ -146,16 +146,20 @@ def _shown(shown: Shown) -> str:
     return f"{_named(shown.document, shown.title)}, {rank}{extract}"
 
 
-def _missed(retriever: str, miss: Miss, place: str | None) -> Iterator[str]:
+def _missed(missed: Missed) -> Iterator[str]:
+    miss = missed.miss
     wording = f", {prose(miss.wording, limit=NAME_LIMIT)}" if miss.wording else ""
-    yield f"- {prose(retriever, limit=NAME_LIMIT)}, {code(miss.question)}: {prose(miss.kind)}{wording}"
+    others = f" ({prose(missed.others, limit=QUERY_LIMIT)})" if missed.others else ""
+    kind = f"{prose(miss.kind)}{others}{wording}"
+    yield f"- {prose(missed.names, limit=QUERY_LIMIT)}, {code(miss.question)}: {kind}"
     yield f"  - asked: {code(miss.query, limit=QUERY_LIMIT)}"
+    instead = "instead" if len(missed.retrievers) == 1 else f"instead, of {prose(missed.best, limit=NAME_LIMIT)}"
     for label, shown, grade, remark in (
         *(("gold", gold, 0, "gold is wrong") for gold in miss.gold),
-        *(("instead", other, 3, "also right") for other in miss.instead),
+        *((instead, other, 3, "also right") for other in miss.instead),
     ):
         yield f"  - {label}: {_shown(shown)}"
-        command = judge_command(miss.question, shown.document, grade, place)
+        command = judge_command(miss.question, shown.document, grade, missed.place)
         if command is not None:
             yield f"    - {remark}? {code(command, limit=len(command) + 1)}"
     yield f"  - why: {prose(miss.why)}"

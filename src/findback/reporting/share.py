@@ -15,6 +15,8 @@ from findback.model.evaluation import (
 )
 
 LEFT_OUT = "left out"
+SET_NAME = "set"
+"""What every set is called."""
 OWN_WORDINGS = frozenset({*WORDINGS, "unknown"})
 
 
@@ -53,7 +55,7 @@ def _makeup(makeup: SetMakeUp) -> SetMakeUp:
         else counts
         for axis, counts in makeup.by.items()
     }
-    return makeup.model_copy(update={"name": "set", "place": None, "notes": (), "by": by})
+    return makeup.model_copy(update={"name": SET_NAME, "place": None, "notes": (), "by": by})
 
 
 def _own_names(counts: tuple[Count, ...], known: Container[str]) -> tuple[Count, ...]:

@@ -6,11 +6,12 @@ from rich import box
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
+from rich.segment import Segment
 from rich.table import Table as Grid
 from rich.text import Text
 
 from findback.model.audit import Audit, CopiedExample
-from findback.model.evaluation import Evaluation, Miss, Shown
+from findback.model.evaluation import Evaluation, Shown
 from findback.model.hits import Span
 from findback.reporting.audit import audit_report
 from findback.reporting.bars import WIDTH, interval_bar, share_bar
@@ -126,8 +127,13 @@ class ReportView:
         self.report = report
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield title and sections."""
-        pen = Pen(options)
+        """Yield title and sections, without blanks at the ends of lines."""
+        for shown in self._shown(Pen(options)):
+            for line in console.render_lines(shown, options, pad=False):
+                yield from _trimmed(line)
+                yield Segment.line()
+
+    def _shown(self, pen: Pen) -> Iterator[RenderableType]:
         yield Text.assemble(pen.write(self.report.title, "bold"), "  ", pen.write(self.report.heading))
         for section in self.report.sections:
             yield Text()
@@ -138,6 +144,15 @@ class ReportView:
                 if at and isinstance(block, Table | Copied | Missed | Mixes):
                     yield Text()
                 yield from _block(block, pen)
+
+
+def _trimmed(line: list[Segment]) -> list[Segment]:
+    kept = list(line)
+    while kept and not kept[-1].text.rstrip(" "):
+        kept.pop()
+    if kept:
+        kept[-1] = kept[-1]._replace(text=kept[-1].text.rstrip(" "))
+    return kept
 
 
 def _block(block: Block, pen: Pen) -> Iterator[RenderableType]:
@@ -157,8 +172,8 @@ def _block(block: Block, pen: Pen) -> Iterator[RenderableType]:
             yield TableView(block)
         case Copied(example):
             yield from _copied(example, pen)
-        case Missed(retriever, miss, place):
-            yield from _missed(retriever, miss, place, pen)
+        case Missed():
+            yield from _missed(block, pen)
 
 
 def _hanging(mark: str, text: Text) -> Grid:
@@ -208,20 +223,23 @@ def _copied(example: CopiedExample, pen: Pen) -> Iterator[RenderableType]:
     yield _indented("", pen.marked(example.extract, example.extract_marks, limit=EXTRACT_LIMIT), pen)
 
 
-def _missed(retriever: str, miss: Miss, place: str | None, pen: Pen) -> Iterator[RenderableType]:
-    kind = f"{miss.kind}, {miss.wording}" if miss.wording else miss.kind
+def _missed(missed: Missed, pen: Pen) -> Iterator[RenderableType]:
+    miss, place = missed.miss, missed.place
+    kind = ", ".join(filter(None, (miss.kind, missed.others and f"({missed.others})", miss.wording)))
     yield Text.assemble(
-        pen.write(retriever, "bold", limit=NAME_LIMIT),
+        pen.write(missed.names, "bold", limit=QUERY_LIMIT),
         "  ",
         pen.write(miss.question, limit=NAME_LIMIT),
         "  ",
-        pen.write(kind, "dim", limit=NAME_LIMIT),
+        pen.write(kind, "dim", limit=QUERY_LIMIT),
     )
     yield _indented("asked", pen.write(miss.query, limit=QUERY_LIMIT), pen)
     for gold in miss.gold:
         yield _indented("gold", _shown(gold, pen), pen)
+    if len(missed.retrievers) > 1 and miss.instead:
+        yield _indented("instead", pen.write(f"of {missed.best}:", "dim", limit=NAME_LIMIT), pen)
     for other in miss.instead:
-        yield _indented("instead", _shown(other, pen), pen)
+        yield _indented("instead" if len(missed.retrievers) == 1 else "", _shown(other, pen), pen)
         command = judge_command(miss.question, other.document, 3, place)
         if command is not None and other is miss.instead[0]:
             yield _indented("also right", pen.write(command, "dim", limit=4_000), pen)
