@@ -4,7 +4,7 @@ UV = UV_PYTHON_DOWNLOADS=never .tools/bin/uv
 PY = .venv/bin/python
 export PYDANTIC_ERRORS_INCLUDE_URL = 0
 
-.PHONY: help demo test lint bench lock clean
+.PHONY: help demo test spark lint bench lock clean
 
 help: ## say what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 10
@@ -18,7 +18,13 @@ test: .venv/.test ## set up and run the tests (CI=true: against the built wheel,
 	@if [ -n "$(CI)" ]; then \
 	  rm -rf dist && $(UV) build --quiet --wheel --no-build-isolation --python $(PY) && \
 	  $(UV) pip install --quiet --python $(PY) --no-deps --force-reinstall dist/*.whl; fi
-	@$(PY) -m pytest --doctest-modules --pyargs findback tests $(ARGS)
+	@if command -v java >/dev/null; then $(MAKE) --no-print-directory spark; \
+	  elif [ -n "$(CI)" ]; then echo "java is not there, and CI skips nothing"; exit 1; \
+	  else echo "java is not there: the Spark tests are skipped"; fi
+	@$(PY) -m pytest --doctest-modules --pyargs findback tests --ignore tests/spark $(ARGS)
+
+spark: .venv-spark/.made ## run the search-log rules on PySpark
+	@.venv-spark/bin/python -m pytest tests/spark
 
 lint: .venv/.test ## check style, types and floors
 	@$(PY) -m ruff check . && $(PY) -m ruff format --check . && $(PY) -m mypy && .venv/bin/lint-imports
@@ -31,12 +37,13 @@ COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate
 lock: .tools/bin/uv ## compile the locked requirements again
 	@$(COMPILE) pyproject.toml -o requirements/core.txt
 	@$(COMPILE) pyproject.toml requirements/build.in --extra charts --extra dense --extra faster -o requirements/demo.txt
-	@$(COMPILE) pyproject.toml requirements/build.in --all-extras --group lint --group test -o requirements/test.txt
-	@$(COMPILE) pyproject.toml requirements/build.in --all-extras --group bench --group test -o requirements/bench.txt
+	@$(COMPILE) pyproject.toml requirements/build.in --extra all --group lint --group test -o requirements/test.txt
+	@$(COMPILE) pyproject.toml requirements/build.in --extra all --group bench --group test -o requirements/bench.txt
+	@$(COMPILE) pyproject.toml requirements/build.in --extra spark --extra searchlog -o requirements/spark.txt --group spark-test
 	@$(COMPILE) requirements/uv.in -o requirements/uv.txt
 
 clean: ## remove what make made
-	@rm -rf .venv .tools dist build
+	@rm -rf .venv .venv-spark .tools dist build
 
 .tools/bin/uv: requirements/uv.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "findback needs Python 3.11 or newer")'
@@ -59,6 +66,13 @@ clean: ## remove what make made
 	$(UV) pip install --quiet --compile-bytecode --python $(PY) --require-hashes -r requirements/test.txt && \
 	$(UV) pip install --quiet --python $(PY) --no-deps --no-build-isolation --editable .
 	@touch $@ .venv/.demo
+
+.venv-spark/.made: .tools/bin/uv requirements/spark.txt pyproject.toml
+	@echo "installing PySpark in an environment of its own" && \
+	$(UV) venv --quiet --allow-existing --python $(PYTHON) .venv-spark && \
+	$(UV) pip install --quiet --python .venv-spark/bin/python --require-hashes -r requirements/spark.txt && \
+	$(UV) pip install --quiet --python .venv-spark/bin/python --no-deps --no-build-isolation --editable .
+	@touch $@
 
 .venv/.bench: .venv/.test requirements/bench.txt
 	@echo "installing what the benchmarks compare with" && \

@@ -7,4 +7,9 @@ if ! command -v chromium >/dev/null 2>&1 && command -v apt-get >/dev/null 2>&1 &
     chromium fonts-dejavu-core fonts-noto-cjk fonts-noto-color-emoji; } >/dev/null 2>&1 \
     || echo "chromium could not be installed: browser tests will be skipped by name"
 fi
+if ! command -v java >/dev/null 2>&1 && command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
+  echo "installing Java from Debian"
+  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+    default-jre-headless; } >/dev/null 2>&1 || echo "Java could not be installed: Spark tests will be skipped by name"
+fi
 .venv/bin/findback models pull minilm-l6 >/dev/null || echo "the embedder could not be pulled: its tests will be skipped by name"

@@ -12,6 +12,7 @@ GROUPS = {
     "findback.formats": "set format",
     "findback.retrievers": "kind of retriever",
     "findback.chunkers": "chunker",
+    "findback.sources": "kind of source",
 }
 """Every entry-point group and the word users know it by."""
 
@@ -21,6 +22,13 @@ EXTRAS = {
     "tokenizers": "dense",
     "altair": "charts",
     "vl_convert": "charts",
+    "spacy": "ner",
+    "presidio_analyzer": "presidio",
+    "betterleaks": "secrets",
+    "duckdb": "searchlog",
+    "ibis": "searchlog",
+    "pyspark": "spark",
+    "psycopg": "postgres",
 }
 """Which extra brings an optional library."""
 

@@ -38,11 +38,19 @@ class Place(NamedTuple):
 
 
 PLACES = {
-    "runs": Place("results per question: document ids, scores, passages, latencies", "findback runs --remove; by themselves beyond 200"),
+    "runs": Place(
+        "results per question: document ids, scores, passages, latencies",
+        "findback runs --remove; by themselves beyond 200",
+    ),
     "evaluations": Place("scores with queries and titles of misses, as the report shows them", "by hand"),
     "snapshots": Place("ids and text digests of the corpus", "by hand; made again when missing"),
     "passages": Place("texts of the corpus, cut by the chunker", "by hand; made again when missing"),
     "indexes": Place("search indexes and vectors of the embedded retrievers", "by hand; made again when missing"),
+    "workbench": Place(
+        "candidates with their redacted threads, decisions, exclusions, tombstones, and the key of all digests",
+        "findback purge; retention by itself",
+    ),
+    "secrets": Place("where secrets were found: file, offset and rule, never the secret", "by hand, once rotated"),
     "tmp": Place("temporary files of programs that findback starts", "by themselves, a day after their last change"),
 }
 """Everything findback keeps privately, each in its folder of mode 0700 with files of mode 0600."""

@@ -337,3 +337,13 @@ def test_nothing_but_our_errors(name: str, content: bytes, tmp_path: Path) -> No
                 document.text.encode()
         except FindbackError:
             continue
+
+
+def test_endless_character_reference_is_text(tmp_path: Path) -> None:
+    """A character reference with thousands of digits is no crash: the page is read, whatever it stands for."""
+    (tmp_path / "page.html").write_text("<h1>Title</h1><p>before &#" + "9" * 5000 + "; after</p>")
+    corpus = open_corpus(CorpusSettings(path=str(tmp_path)), base=tmp_path)
+    page = corpus.get("page.html")
+    assert page is not None
+    assert "before" in page.text
+    assert "after" in page.text

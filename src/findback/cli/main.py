@@ -14,12 +14,23 @@ COMMANDS = {
     "evaluate": ("findback.cli.evaluate:evaluate", "Score retrievers on a set."),
     "report": ("findback.cli.report:report", "Write the report of the newest evaluation and audit."),
     "runs": ("findback.cli.runs:runs", "List the runs that were kept."),
+    "mine": (
+        "findback.cli.mine:mine",
+        "Find failed searches in exports, redact them, and put them into the private workbench.",
+    ),
+    "candidates": ("findback.cli.candidates:app", "List, show and reject mined candidates."),
     "label": ("findback.cli.label:app", "Label real queries in the terminal."),
     "import": (
         "findback.cli.exchange:import_",
         "Read a set in any known format into an unreleased set file.",
     ),
     "export": ("findback.cli.exchange:export", "Write a set in another format."),
+    "verify": (
+        "findback.cli.verify:verify",
+        "Scan set, workbench and everything findback keeps for what redaction should have caught.",
+    ),
+    "purge": ("findback.cli.erase:purge", "Erase every text of a person or channel from the workbench, for good."),
+    "privacy": ("findback.cli.erase:privacy", "Keep people and channels out, and measure redaction."),
     "status": ("findback.cli.status:status", "Say what is there and which step is next."),
     "doctor": ("findback.cli.doctor:doctor", "Check everything the workspace names and say what to do."),
     "models": ("findback.cli.models:app", "List and fetch the models findback knows."),

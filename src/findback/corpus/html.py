@@ -4,11 +4,12 @@ The scanner is our own: it looks at every character a bounded number of times wh
 the same text, and so the same digest, under every version of Python.
 """
 
-import html
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from findback.text.tags import decode_entities
 
 _BLOCKS = frozenset(
     [
@@ -146,7 +147,7 @@ class _Head:
     def take(self, token: _Token) -> None:
         name = token.attributes if token.kind == "raw" else token.value
         if token.kind == "raw" and name == "title" and self.title is None:
-            self.title = _BLANKS.sub(" ", html.unescape(token.value)).strip() or None
+            self.title = _BLANKS.sub(" ", decode_entities(token.value)).strip() or None
         elif token.kind == "open" and name == "html" and self.language is None:
             self.language = _read_attributes(token).get("lang")
         elif token.kind == "open" and name == "link" and self.url is None:
@@ -169,7 +170,7 @@ class _Writer:
 
     def take(self, token: _Token) -> None:
         if token.kind == "text":
-            self.words.append(html.unescape(token.value))
+            self.words.append(decode_entities(token.value))
             return
         name, opens = token.value, token.kind == "open"
         if name == "br":
@@ -235,4 +236,6 @@ def _tokens(source: str) -> Iterator[_Token]:
 
 
 def _read_attributes(token: _Token) -> dict[str, str]:
-    return {name.casefold(): html.unescape(value.strip("\"'")) for name, value in _ATTRIBUTE.findall(token.attributes)}
+    return {
+        name.casefold(): decode_entities(value.strip("\"'")) for name, value in _ATTRIBUTE.findall(token.attributes)
+    }

@@ -50,5 +50,7 @@ class Found:
     language: str | None = None
     outcome: bool | None = None
     rewrites: RewriteCount | None = None
+    macros: frozenset[str] = frozenset()
+    """Ids of canned replies used in the thread."""
     no_answer_hint: str | None = None
     place: Place | None = None

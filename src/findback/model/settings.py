@@ -113,6 +113,46 @@ class PrivacySettings(Record):
     """Host suffixes that are nobody else's business."""
 
 
+class SourceSettings(Record):
+    """`[sources.NAME]`: an export that `findback mine` reads when it is given none."""
+
+    path: Annotated[str, LOCAL_ONLY]
+    """File or folder, relative to findback.toml; kept outside the work tree, or ignored there."""
+    kind: str | None = None
+    """Reader, such as slack or zendesk; recognised by itself when left out."""
+    channels: tuple[str, ...] = ()
+    """Glob patterns of channels, queues or projects to read; all public ones when empty."""
+    exclude: tuple[str, ...] = ()
+    """Glob patterns never to read, besides those findback ships."""
+    open: tuple[Literal["internal", "private", "direct"], ...] = ()
+    """Audiences to read besides what is public."""
+    help_channels: tuple[str, ...] = ()
+    """Glob patterns of channels meant for questions, besides those whose name says so."""
+    retrieval_tools: tuple[str, ...] = ()
+    """Traces: glob patterns of tools that count as search."""
+    system: str | None = None
+    """Name of the search system whose failures these are, where the source does not say."""
+    mapping: Annotated[str | None, LOCAL_ONLY] = None
+    """Name of a shipped mapping, or a TOML file of one, for sources without a reader of their own."""
+
+
+class MiningSettings(Record):
+    """`[mining]`: what all sources have in common."""
+
+    workbench: Annotated[str | None, LOCAL_ONLY] = None
+    """Address of a PostgreSQL database; a file in the private folder when left out. Secrets as env:NAME."""
+    link_patterns: tuple[str, ...] = ()
+    """Addresses of documents with `{document}` where the id stands: https://docs.example.org/*/{document}."""
+    not_knowledge: tuple[str, ...] = ()
+    """Ids or globs of documents that answer nothing: etiquette, how to ask for help."""
+    without_cues: tuple[str, ...] = ()
+    """Cues switched off, such as en.anyone-know."""
+    rules_off: tuple[str, ...] = ()
+    """Rules switched off."""
+    names: bool = True
+    """Whether names are looked for with a model, where one is installed."""
+
+
 class EgressSettings(Record):
     """`[egress]`: which texts may go to endpoints that are not on this machine."""
 
@@ -144,5 +184,7 @@ class Settings(Record):
     retrievers: dict[str, RetrieverSettings] = Field(default_factory=dict)
     measures: MeasureSettings = MeasureSettings()
     privacy: PrivacySettings = PrivacySettings()
+    mining: MiningSettings = MiningSettings()
+    sources: dict[str, SourceSettings] = Field(default_factory=dict)
     egress: EgressSettings = EgressSettings()
     http: HttpSettings = HttpSettings()

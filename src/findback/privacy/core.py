@@ -1,7 +1,7 @@
 """The core of redaction: what can be recognised by its form alone."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from findback.errors import RefusedError
 from findback.model.protocols import Redacted
@@ -73,8 +73,12 @@ class CoreRedactor:
         pieces.append(text[at:])
         return Redacted("".join(pieces), tuple(types))
 
-    def find(self, text: str) -> list[Finding]:
+    def find(self, text: str, held: Sequence[tuple[int, int]] = ()) -> list[Finding]:
         """Return what must be replaced, in order, without overlaps.
+
+        Args:
+            text: Any text.
+            held: Stretches that are dealt with already: nothing in them is looked at.
 
         Raises:
             RefusedError: If the text is longer than can be looked at, or does not come to rest.
@@ -84,17 +88,17 @@ class CoreRedactor:
                 f"a text has more than {TEXT_LIMIT:,} characters and was not looked at",
                 hint="cut it, or leave it out",
             )
-        found = list(_find_brackets(text))
-        held = [placeholder.span for placeholder in find_placeholders(text)]
-        folded = text if text.isascii() else text.translate(_FOLDS)
-        masked = _mask(folded, [*held, *((finding.start, finding.end) for finding in found)])
+        masked = mask_spans(mask_placeholders(fold_forms(text)), held)
+        # A stray bracket inside a secret is part of it, so secrets are looked for before brackets go.
+        found: list[Finding] = []
+        detectors = (self._find_named, _find_brackets, self._find_formed)
         # What one rule takes away can uncover what another finds; the result must pass a second look.
         for _ in range(_ROUNDS):
             before = len(found)
-            for detect in (self._find_named, self._find_formed):
+            for detect in detectors:
                 new = [p for finding in merge_findings(detect(masked)) for p in _uncovered(masked, finding)]
                 found += new
-                masked = _mask(masked, [(finding.start, finding.end) for finding in new])
+                masked = mask_spans(masked, [(finding.start, finding.end) for finding in new])
             if len(found) == before:
                 return sorted(found)
         raise RefusedError("a text does not come to rest under redaction", hint="leave it out")
@@ -126,11 +130,22 @@ def _find_brackets(text: str) -> Iterator[Finding]:
             yield Finding(match.start(), match.end(), "OTHER", "placeholder.stray")
 
 
-def _mask(text: str, spans: Iterable[tuple[int, int]]) -> str:
+def fold_forms(text: str) -> str:
+    """Return the text with full-width forms, hyphens and blanks made plain, each at its place."""
+    return text if text.isascii() else text.translate(_FOLDS)
+
+
+def mask_placeholders(text: str) -> str:
+    """Return the text with its placeholders masked."""
+    return mask_spans(text, [(found.span.start, found.span.end) for found in find_placeholders(text)])
+
+
+def mask_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Return the text with stretches filled by a character no rule takes for anything, at the same length."""
     pieces, at = [], 0
     for start, end in sorted(spans):
-        pieces += [text[at:start], _MASK * (end - start)]
-        at = end
+        pieces += [text[at:start], _MASK * (end - max(start, at))]
+        at = max(at, end)
     pieces.append(text[at:])
     return "".join(pieces)
 

@@ -36,6 +36,15 @@ class Finding(NamedTuple):
     band: Band = "applied"
 
 
+class SecondFinding(NamedTuple):
+    """A secret that another scanner sees; its value is not kept."""
+
+    line: int
+    """1-based line of the text."""
+    rule: str
+    """The scanner's own name of the rule."""
+
+
 Detector = Callable[[str], Iterable[Finding]]
 
 

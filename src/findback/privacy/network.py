@@ -17,6 +17,9 @@ _MACHINE = re.compile(r"(?<![\w-])ip-\d{1,3}(?:-\d{1,3}){3}(?:\.[A-Za-z0-9-]{1,6
 _VERSION_AFTER = re.compile(
     r"(?:[-+](?:rc|beta|alpha|dev|snapshot|ubuntu|deb|el\d)|\s?(?:release|build|version)\b)", re.IGNORECASE
 )
+_CHANGE_BEFORE = re.compile(
+    r"\b(?:up|down)?(?:grad|dat|migrat|bump)\w{0,6}\s(?:from|to)\s(?:v?[\d.]{1,20}\s(?:to|->|→)\s)?$", re.IGNORECASE
+)
 _PRODUCT_BEFORE = re.compile(r"(?:^|\s)[\w.+-]{0,40}[A-Za-z][\w+-]{0,40}[-_]$")
 
 
@@ -84,7 +87,7 @@ def _is_version(text: str, match: re.Match[str]) -> bool:
     start, end = match.span(1)
     if _VERSION_AFTER.match(text, end) or _PRODUCT_BEFORE.search(text[max(start - 80, 0) : start]):
         return True
-    if ends_with_cue(text, start, "versions", "cues"):
+    if ends_with_cue(text, start, "versions", "cues") or _CHANGE_BEFORE.search(text[max(start - 60, 0) : start]):
         return True
     address = ipaddress.IPv4Address(match[1])
     if address.is_private or any(octet > _SMALL for octet in address.packed):

@@ -21,10 +21,10 @@ _AWS_REACH = 200
 
 _PEM = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-[0-9]:")
 _PEM_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-MAC: [0-9a-f]{1,128}")
-_USERINFO = re.compile(r"://([^\s/?#@:\"'<>]{0,128}):([^\s/@\"'<>]{1,256})@")
+_USERINFO = re.compile(r"://([^\s/?#@:\"'<>]{0,128}):([^\s/@\"'<>\ufffc]{1,256})@")
 _LONE_USER = re.compile(r"://([A-Za-z0-9_.~%-]{16,256})@")
 _AUTH_HEADER = re.compile(r"\b(?:bearer|basic|apikey|digest)\s{1,3}([A-Za-z0-9+/_.~=-]{12,4096})", re.IGNORECASE)
-_LOGIN = re.compile(r"(?<!\S)(?:-u|--user)[\s=]{1,3}[\"']?([^\s:\"'<>$]{1,64}):([^\s\"']{3,128})")
+_LOGIN = re.compile(r"(?<!\S)(?:-u|--user)[\s=]{1,3}[\"']?([^\s:\"'<>$]{1,64}):([^\s\"'\ufffc]{3,128})")
 _AWS_CUE = re.compile(r"(?:AKIA|ASIA)[A-Z0-9]{16}|aws", re.IGNORECASE)
 _AWS_SECRET = re.compile(r"(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
 _IN_ADDRESS = re.compile(r"[?&][\w-]*$")
@@ -99,6 +99,12 @@ def _rules() -> tuple[SecretRule, ...]:
     return tuple(made)
 
 
+@lru_cache(maxsize=1)
+def _keywords() -> tuple[tuple[str, int], ...]:
+    """Return each keyword with the place of its rule."""
+    return tuple((keyword, at) for at, rule in enumerate(_rules()) for keyword in rule.keywords)
+
+
 def _find_private_keys(text: str) -> Iterator[Finding]:
     if "PRIVATE KEY" not in text and "PuTTY" not in text:
         return
@@ -110,9 +116,9 @@ def _find_private_keys(text: str) -> Iterator[Finding]:
 
 
 def _find_tokens(text: str) -> Iterator[Finding]:
-    for rule in _rules():
-        if not any(keyword in text for keyword in rule.keywords):
-            continue
+    rules = _rules()
+    for place in sorted({place for keyword, place in _keywords() if keyword in text}):
+        rule = rules[place]
         at = 0
         while match := rule.pattern.search(text, at):
             tail = rule.tail.match(text, match.end())
@@ -131,12 +137,23 @@ def _value_pattern() -> re.Pattern[str]:
     joins = "|".join(sorted(words_of("secrets", "joins")))
     between = rf"""["'`\]]{{0,2}}(?:\s{{0,3}}(?::=|=>|==|[:=→：])\s{{0,3}}|\s{{1,3}}(?:{joins})\s{{1,3}}:?)"""
     option = r"(?<=--)(?P<option>[a-z-]{0,20}?(?:" + names + r"))(?:\s{1,3}|=)"
-    value = rf"""(?:["'`](?P<quoted>[^"'`\n]{{4,{_VALUE_LIMIT}}})["'`]|(?P<bare>[^\s"'`<>,;]{{4,{_VALUE_LIMIT}}}))"""
+    many = f"{{4,{_VALUE_LIMIT}}}"
+    value = rf"""(?:["'`](?P<quoted>[^"'`\n\ufffc]{many})["'`]|(?P<bare>[^\s"'`<>,;\ufffc]{many}))"""
     # Keys of settings may have a name before them (DB_PASSWORD), never letters after them (tokenizer).
     return re.compile(rf"(?:{option}|(?P<key>{names})(?![A-Za-z0-9]){between}){value}", re.IGNORECASE)
 
 
+@lru_cache(maxsize=1)
+def _key_stems() -> tuple[str, ...]:
+    """Return the beginnings of all keys, none of which holds another."""
+    stems = sorted({re.split(r"[\s_-]", key.casefold())[0] for key in words_of("secrets", "keys")}, key=len)
+    return tuple(stem for at, stem in enumerate(stems) if not any(shorter in stem for shorter in stems[:at]))
+
+
 def _find_values(text: str) -> Iterator[Finding]:
+    lowered = text.casefold()
+    if not any(stem in lowered for stem in _key_stems()):
+        return
     for match in _value_pattern().finditer(text):
         quoted = match["quoted"] is not None
         start, end = match.span("quoted" if quoted else "bare")
@@ -228,7 +245,7 @@ def _find_in_addresses(text: str) -> Iterator[Finding]:
 def _query_pattern() -> re.Pattern[str]:
     keys = sorted(words_of("secrets", "url_keys"), key=len, reverse=True)
     names = "|".join(re.escape(key) for key in keys)
-    return re.compile(rf"(?:[?&#]|&amp;)(?:{names})=([^\s&#\"'<>|)\]]{{6,4096}})", re.IGNORECASE)
+    return re.compile(rf"(?:[?&#]|&amp;)(?:{names})=([^\s&#\"'<>|)\]\ufffc]{{6,4096}})", re.IGNORECASE)
 
 
 def _find_aws_secrets(text: str) -> Iterator[Finding]:

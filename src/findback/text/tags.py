@@ -15,6 +15,7 @@ MOST_TAG = 20_000
 """Longest tag; what looks like a longer one is taken as text."""
 
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]{0,63})")
+_STRAY = re.compile(r"(?:<(?!/?[a-zA-Z]|[!?]))+")
 _ATTRIBUTES = re.compile(r"""[^>"']*+(?:"[^"]*+"[^>"']*+|'[^']*+'[^>"']*+)*+>""")
 _ATTRIBUTE = re.compile(r"""([a-zA-Z][\w:-]{0,63})\s{0,9}=\s{0,9}("[^"]*"|'[^']*'|[^\s"'>]+)""")
 _RAW_END = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in RAW_ELEMENTS}
@@ -58,8 +59,9 @@ def read_tokens(source: str) -> Iterator[Token]:
             continue
         tag = _TAG.match(source, found)
         if tag is None:
-            yield Token("text", "<")
-            at = found + 1
+            stray = _STRAY.match(source, found)
+            at = stray.end() if stray else found + 1
+            yield Token("text", source[found:at])
             continue
         rest = _ATTRIBUTES.match(source, tag.end(), min(tag.end() + MOST_TAG, length))
         if rest is None:

@@ -1,0 +1,88 @@
+"""The shipped lists of names, and the words around a name that say that it is one."""
+
+import hashlib
+import re
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any
+
+from findback.privacy.folding import find_unspaced_runs, fold
+from findback.privacy.wordlists import read_rules
+
+_FILES = ("common_names.txt", "strict_names.txt", "system_names.txt", "person_names.txt", "names.toml")
+_REACH = 40
+_GAP = r"[\s,:;!(\"'“«*_~-]{0,4}"
+
+
+@cache
+def name_list(name: str) -> frozenset[str]:
+    """Return one of the lists `common`, `strict`, `system` and `person`, folded."""
+    text = (files("findback.privacy.rules") / f"{name}_names.txt").read_text("utf-8")
+    return frozenset(fold(word) for line in text.splitlines() if not line.startswith("#") for word in line.split())
+
+
+@lru_cache(maxsize=1)
+def names_digest() -> str:
+    """Return eight digits that change with any list of names."""
+    folder = files("findback.privacy.rules")
+    return hashlib.sha256(b"".join(folder.joinpath(name).read_bytes() for name in _FILES)).hexdigest()[:8]
+
+
+@lru_cache(maxsize=1)
+def _rules() -> dict[str, Any]:
+    return read_rules("names.toml")
+
+
+@cache
+def name_words(name: str) -> frozenset[str]:
+    """Return the particles or the remarks that stand in names."""
+    return frozenset(fold(word) for word in _rules()["names"][name])
+
+
+@cache
+def _pattern(name: str, *, before: bool) -> re.Pattern[str]:
+    ordered = sorted(_rules()["cues"][name], key=len, reverse=True)
+    choices = "|".join(re.escape(cue).replace(r"\ ", r"\s{1,2}") for cue in ordered)
+    if before:
+        return re.compile(rf"(?<![^\W_])(?:{choices})\.?{_GAP}$", re.IGNORECASE)
+    glued = "|".join(re.escape(cue) for cue in ordered if _is_unspaced(cue))
+    return re.compile(rf"[\s,]{{0,2}}(?:(?:{choices})(?![^\W_])|{glued})", re.IGNORECASE)
+
+
+def _is_unspaced(cue: str) -> bool:
+    return any(True for _ in find_unspaced_runs(cue))
+
+
+def has_cue_before(text: str, start: int, *, weak: bool = False) -> bool:
+    """Say whether the words just before a place speak of a person.
+
+    Args:
+        text: Any text.
+        start: Where the possible name begins.
+        weak: Whether `by`, `from` and the like count too.
+
+    >>> has_cue_before("thanks, mark", 8), has_cue_before("i mark it", 2)
+    (True, False)
+    """
+    before = text[max(start - _REACH, 0) : start]
+    return bool(_pattern("before", before=True).search(before)) or (
+        weak and bool(_pattern("weak_before", before=True).search(before))
+    )
+
+
+def has_cue_after(text: str, end: int) -> bool:
+    """Say whether the words just after a place speak of a person.
+
+    >>> has_cue_after("mark said so", 4), has_cue_after("mark it", 4)
+    (True, False)
+    """
+    return _pattern("after", before=False).match(text, end, end + _REACH) is not None
+
+
+def has_title_before(text: str, start: int) -> bool:
+    """Say whether a title or an introduction stands just before a place.
+
+    >>> has_title_before("Dr. Fanucci", 4), has_title_before("ask Fanucci", 4)
+    (True, False)
+    """
+    return _pattern("titles", before=True).search(text[max(start - _REACH, 0) : start]) is not None

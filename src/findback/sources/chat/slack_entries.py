@@ -1,0 +1,185 @@
+"""Messages of one Slack channel, kept small until it is known which conversations are wanted."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from findback.model.thread import Person, Skipped
+from findback.sources.chat.slack_index import read_person
+from findback.sources.faults import Faults
+
+MOST_CHARACTERS = 1_000_000
+"""Longest text of a message that is read."""
+
+_SPECIAL = (
+    "subtype", "bot_id", "hidden", "files", "file", "attachments", "reactions", "edited", "username", "comment",
+)  # fmt: skip
+"""What is kept of a message that is more than a text by a person."""
+_TALK = frozenset(
+    ("file_share", "me_message", "thread_broadcast", "bot_message", "slackbot_response", "assistant_app_thread")
+)
+_BROADCAST_COPY = frozenset(("reply_broadcast", "file_mention"))
+_TS = re.compile(r"\d{1,12}(?:\.\d{1,6})?")
+
+
+Entry = tuple[str, str, str | None, int, Mapping[str, Any] | None]
+"""One message, as little of it as it takes: ts, text, user, place (file and position in it, as `Entries.locate` reads
+it), and what else it has, None for a plain text. A plain tuple, for there are millions of them."""
+TS: Final = 0
+TEXT: Final = 1
+USER: Final = 2
+PLACE: Final = 3
+REST: Final = 4
+
+
+class Entries:
+    """Collects the messages of one channel by conversation."""
+
+    def __init__(self, skipped: Skipped, faults: Faults, people: list[Person], known: set[str]) -> None:
+        """Begin a channel.
+
+        Args:
+            skipped: Where notices, deleted and oversized messages are counted.
+            faults: Where broken records are noted.
+            people: Roster, to which people are added that only messages name.
+            known: Ids of those in the roster.
+        """
+        self.threads: dict[str, list[Entry]] = {}
+        """Messages by the ts of the conversation's first."""
+        self.count = 0
+        """Messages read."""
+        self._skipped = skipped
+        self._faults = faults
+        self._people = people
+        self._known = known
+        self._files: list[str] = []
+        self._deleted: set[str] = set()
+
+    def locate(self, entry: Entry) -> tuple[str, int]:
+        """Return the file of a message, and its position in it."""
+        return self._files[entry[PLACE] >> 32], entry[PLACE] & 0xFFFFFFFF
+
+    def add_file(self, where: str) -> int:
+        """Remember a file and return its number."""
+        self._files.append(where)
+        return len(self._files) - 1
+
+    def add_day(self, where: str, day: Any) -> None:
+        """Take the messages of one day file."""
+        if type(day) is dict and type(day.get("messages")) is list:
+            day = day["messages"]
+        if type(day) is not list:
+            self._faults.add(where, None, "a list of messages is expected in it")
+            return
+        self.add_messages(self.add_file(where), day)
+
+    def add_messages(self, file: int, messages: list[Any], first: int = 0) -> None:
+        """Take messages as Slack writes them; `first` is the position of the first in its file."""
+        threads, known = self.threads, self._known
+        base = (file << 32) + first
+        for position, message in enumerate(messages, base):
+            rest = None
+            # This loop runs once for every message of an export: what most messages are is told apart first.
+            try:
+                ts, text, user, key = message["ts"], message["text"], message["user"], message.get("thread_ts")
+                plain = type(text) is str is type(ts) and type(user) is str and 0 < len(text) < MOST_CHARACTERS
+            except (KeyError, TypeError, AttributeError):
+                plain = False
+            if (
+                not plain
+                or "subtype" in message
+                or "bot_id" in message
+                or "reactions" in message
+                or "edited" in message
+                or "files" in message
+                or "attachments" in message
+                or "hidden" in message
+            ):
+                turned = self._take(message, file, position - (file << 32))
+                if turned is None:
+                    continue
+                ts, text, user, key, rest = turned
+            if user not in known:
+                self._learn(user, message)
+            if type(key) is not str:
+                key = ts if key is None else _write_ts(key) or ts
+            group = threads.get(key)
+            if group is None:
+                threads[key] = [(ts, text, user, position, rest)]
+            else:
+                group.append((ts, text, user, position, rest))
+        self.count += len(messages)
+
+    def finish(self) -> None:
+        """Take out what later records say was deleted."""
+        for key, group in list(self.threads.items()) if self._deleted else ():
+            left = [entry for entry in group if entry[TS] not in self._deleted]
+            if len(left) < len(group):
+                self._skipped.add("deleted messages", len(group) - len(left))
+                if left:
+                    self.threads[key] = left
+                else:
+                    del self.threads[key]
+
+    def _take(
+        self, message: Any, file: int, position: int
+    ) -> tuple[str, str, str | None, Any, Mapping[str, Any] | None] | None:
+        """Return the parts of a message that is not just a text by a person, or None if it is not to be read."""
+        if type(message) is not dict:
+            self._fault(file, position, "no object")
+            return None
+        subtype = message.get("subtype")
+        inner = message.get("message")
+        if subtype == "message_changed" and type(inner) is dict:
+            message = {**inner, "edited": inner.get("edited") or {"ts": message.get("ts")}}
+            subtype = message.get("subtype")
+        ts = _write_ts(message.get("ts"))
+        if ts is None:
+            self._fault(file, position, "no time stamp (ts)")
+            return None
+        if subtype == "message_deleted":
+            self._deleted.add(_write_ts(message.get("deleted_ts")) or ts)
+            return None
+        comment = message.get("comment")
+        if subtype == "file_comment" and type(comment) is dict:
+            message = {**message, "user": comment.get("user"), "text": comment.get("comment"), "subtype": None}
+        elif subtype in _BROADCAST_COPY:
+            self._skipped.add("copies of replies in the channel")
+            return None
+        elif subtype == "tombstone":
+            self._skipped.add("deleted messages")
+            return None
+        elif (subtype is not None and subtype not in _TALK) or message.get("hidden") is True:
+            self._skipped.add("notices of the system")
+            return None
+        text, user = message.get("text"), message.get("user")
+        if type(text) is not str:
+            text = ""
+        if len(text) > MOST_CHARACTERS:
+            self._skipped.add(f"messages longer than {MOST_CHARACTERS:,} characters")
+            return None
+        rest = {key: message[key] for key in _SPECIAL if message.get(key) is not None}
+        if not text and message.get("blocks"):
+            rest["blocks"] = message["blocks"]
+        return ts, text, user if type(user) is str else None, message.get("thread_ts"), rest
+
+    def _learn(self, user: Any, message: Mapping[str, Any]) -> None:
+        """Add somebody to the roster whom only messages name."""
+        profile = message.get("user_profile")
+        if type(user) is str and type(profile) is dict:
+            self._known.add(user)
+            person = read_person({"id": user, "profile": profile, "name": profile.get("name")})
+            if person is not None:
+                self._people.append(person)
+
+    def _fault(self, file: int, position: int, message: str) -> None:
+        self._faults.add(self._files[file], None, f"message {position + 1}: {message}")
+
+
+def _write_ts(ts: Any) -> str | None:
+    """Return a time stamp as Slack writes it, also where an exporter made a number of it."""
+    if type(ts) is str:
+        return ts if _TS.fullmatch(ts) else None
+    if type(ts) in (int, float) and 0 <= ts < 1e12:
+        return f"{ts:.6f}"
+    return None

@@ -1,0 +1,193 @@
+"""Slack messages and conversations as records."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from findback.model.thread import ActorKind, Audience, Link, Message, Place, Reaction, Skipped, ThreadKind
+from findback.sources.chat.gaps import split_at_gaps, uses_threads
+from findback.sources.chat.slack_blocks import list_addresses, list_texts, write_blocks
+from findback.sources.chat.slack_entries import MOST_CHARACTERS, REST, TS, USER, Entry
+from findback.sources.chat.slack_text import read_slack_text
+from findback.sources.collector import paused_collector
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_BOT_SUBTYPES = frozenset(("bot_message", "slackbot_response", "assistant_app_thread"))
+_NOTHING: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Messages that belong together, not yet built."""
+
+    key: str
+    """The ts of the first message, whether or not it is there."""
+    kind: ThreadKind
+    entries: list[Entry]
+
+
+def join_conversations(
+    threads: dict[str, list[Entry]], bots: set[str], refuse: Callable[[list[Entry]], str | None], skipped: Skipped
+) -> Iterator[Conversation]:
+    """Yield the conversations of a channel that are wanted, oldest first, and let go of each.
+
+    Where people answer in threads, a message without answers stands alone; elsewhere such messages are joined
+    by time.
+
+    Args:
+        threads: Messages by the ts of the first; empty afterwards.
+        bots: Users who are programs.
+        refuse: Says why messages that belong together are not wanted, or None if they are.
+        skipped: Where those not wanted are counted.
+    """
+    reasons: Counter[str] = Counter()
+    with paused_collector():
+        gaps = _join_by_time(threads, bots)
+        for held in (threads, gaps):
+            refused = [(key, reason) for key, group in held.items() if (reason := refuse(group)) is not None]
+            for key, reason in refused:
+                del held[key]
+                reasons[reason] += 1
+    for reason, count in reasons.items():
+        skipped.add(reason, count)
+    for key in sorted({*threads, *gaps}):
+        if key in threads:
+            yield Conversation(key, "thread", _without_copies(threads.pop(key)))
+        if key in gaps:
+            run = _without_copies(gaps.pop(key))
+            yield Conversation(key, "gap" if len(run) > 1 else "thread", run)
+
+
+def _join_by_time(threads: dict[str, list[Entry]], bots: set[str]) -> dict[str, list[Entry]]:
+    """Take out messages nobody answered in a thread, and join them by time, where people do not use threads."""
+    alone = [
+        key for key, group in threads.items() if group[0][TS] == key and (len(group) == 1 or _is_copied(key, group))
+    ]
+    humans = sum(not is_by_bot(threads[key][0], bots) for key in alone)
+    answered = sum(map(len, threads.values())) - sum(len(threads[key]) for key in alone)
+    if humans < 2 or uses_threads(answered, humans):
+        return {}
+    singles = sorted((entry for key in alone for entry in threads.pop(key)), key=_by_time)
+    return {run[0][TS]: run for run in split_at_gaps(singles, lambda entry: seconds(entry[TS]))}
+
+
+def _is_copied(key: str, group: list[Entry]) -> bool:
+    return all(entry[TS] == key for entry in group)
+
+
+def _without_copies(entries: list[Entry]) -> list[Entry]:
+    """Return messages by time, each once: exports overlap, and the newest wording counts."""
+    if len(entries) == 1:
+        return entries
+    kept: dict[str, Entry] = {}
+    for entry in entries:
+        known = kept.get(entry[TS])
+        if known is None or _edited_at(entry) > _edited_at(known):
+            kept[entry[TS]] = entry
+    return sorted(kept.values(), key=_by_time)
+
+
+def _by_time(entry: Entry) -> tuple[float, str]:
+    return seconds(entry[TS]), entry[TS]
+
+
+def _edited_at(entry: Entry) -> float:
+    edited = (entry[REST] or _NOTHING).get("edited")
+    ts = edited.get("ts") if isinstance(edited, dict) else None
+    return seconds(str(ts)) if ts is not None else -1.0
+
+
+def seconds(ts: str) -> float:
+    """Return a time stamp as POSIX seconds; 0 for what is none. Good for comparing, too coarse to be an id.
+
+    >>> seconds("1788247568.322499"), seconds("yesterday")
+    (1788247568.322499, 0.0)
+    """
+    try:
+        return float(ts)
+    except ValueError:
+        return 0.0
+
+
+def read_time(ts: str) -> datetime | None:
+    """Return a time stamp to the microsecond, in UTC, or None for what is none.
+
+    >>> read_time("1788247568.322499").microsecond
+    322499
+    """
+    whole, _, fraction = ts.partition(".")
+    try:
+        return _EPOCH + timedelta(seconds=int(whole), microseconds=int(fraction[:6].ljust(6, "0")))
+    except (ValueError, OverflowError):
+        return None
+
+
+def is_by_bot(entry: Entry, bots: set[str]) -> bool:
+    """Return whether a program wrote a message; `bots` are the users known to be programs."""
+    rest = entry[REST]
+    if entry[USER] in bots:
+        return True
+    if rest is None:
+        return False
+    return "bot_id" in rest or rest.get("subtype") in _BOT_SUBTYPES or (entry[USER] is None and "username" in rest)
+
+
+def build_message(
+    entry: Entry, locate: Callable[[Entry], tuple[str, int]], bots: set[str], audience: Audience
+) -> Message:
+    """Return a message as a record."""
+    ts, text, user, _, held = entry
+    rest = held or _NOTHING
+    source = text or (write_blocks(rest["blocks"]) if "blocks" in rest else "")
+    marked = read_slack_text(source[:MOST_CHARACTERS])
+    actor: ActorKind = "bot" if is_by_bot(entry, bots) else "unknown" if user is None else "human"
+    bot = rest.get("bot_id")
+    return Message(
+        id=ts,
+        author=user or (bot if isinstance(bot, str) else None),
+        actor=actor,
+        at=read_time(ts),
+        text=marked.text,
+        marks=marked.marks,
+        links=_join_links(marked.links, rest.get("attachments")),
+        extras=tuple(_bounded(_extra_texts(rest))),
+        reactions=tuple(_read_reactions(rest.get("reactions"))),
+        audience=audience,
+        edited="edited" in rest,
+        place=Place(*locate(entry)),
+    )
+
+
+def _extra_texts(rest: Mapping[str, Any]) -> Iterator[str]:
+    if rest:
+        files = rest.get("files")
+        held = [*(files if isinstance(files, list) else ()), *((rest["file"],) if "file" in rest else ())]
+        for text in list_texts(held, rest.get("attachments")):
+            yield read_slack_text(text[:MOST_CHARACTERS]).text
+
+
+def _bounded(texts: Iterable[str]) -> Iterator[str]:
+    left = MOST_CHARACTERS
+    for text in texts:
+        left -= len(text)
+        if left < 0:
+            return
+        yield text
+
+
+def _join_links(links: Sequence[Link], attachments: Any) -> tuple[Link, ...]:
+    seen = {link.url for link in links}
+    further = [Link(url) for url in dict.fromkeys(list_addresses(attachments)) if url not in seen]
+    return (*links, *further)
+
+
+def _read_reactions(reactions: Any) -> Iterator[Reaction]:
+    for reaction in reactions if isinstance(reactions, list) else ():
+        if isinstance(reaction, dict) and isinstance(reaction.get("name"), str):
+            users = reaction.get("users")
+            yield Reaction(
+                reaction["name"],
+                tuple(user for user in users if isinstance(user, str)) if isinstance(users, list) else (),
+            )

@@ -1,0 +1,333 @@
+"""Zendesk: tickets with their audits or comments, as the incremental export, the API or an export tool gives them."""
+
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from findback.model.thread import ActorKind, Audience, Link, Message, Person, Place, Skipped, StatusChange, Thread
+from findback.sources.archive import Archive, open_archive
+from findback.sources.faults import Faults
+from findback.sources.format import Family, Reading, SourceOptions
+from findback.sources.tickets.body import TOO_LONG, by_time, read_mail
+from findback.sources.tickets.export import Row, count_others, list_members, peek_rows, read_rows
+from findback.sources.tickets.fields import MOST_TEXT, Fields
+from findback.sources.tickets.scope import Scope
+
+ENVELOPES = frozenset(("tickets", "users", "audits", "comments", "groups", "brands", "ticket_audits"))
+_CLOSED = frozenset(("solved", "closed"))
+_NUMBER = re.compile(r"\d+")
+_MACHINES = frozenset(("rule", "system", "automation", "trigger"))
+_MERGED = "closed_by_merge"
+_STAFF = frozenset(("agent", "admin"))
+
+
+class Zendesk:
+    """Reader of Zendesk exports."""
+
+    name = "zendesk"
+    family: Family = "tickets"
+    rules = ("ticket-link", "attach", "duplicate", "no-answer")
+
+    def recognise(self, path: Path) -> str | None:
+        """Return why the path is a Zendesk export, or None."""
+        for row in peek_rows(path, envelopes=ENVELOPES):
+            kind = _kind(row)
+            if kind == "ticket" and ("raw_subject" in row.fields.values or "submitter_id" in row.fields.values):
+                return "tickets with requester_id and submitter_id"
+            if kind == "audit":
+                return "ticket audits with events"
+        return None
+
+    def read(self, path: Path, options: SourceOptions) -> Reading:
+        """Begin reading the export: once through for users, comments and audits, once for the tickets.
+
+        Comments and audits that stand apart from their tickets are held in memory, packed.
+
+        Raises:
+            DataError: While iterated, at the end, with every fault, unless bad records are skipped.
+            RefusedError: If it is larger than may be read.
+        """
+        reading = Reading()
+        reading.threads = _Export(path, options, reading).threads()
+        return reading
+
+
+def _kind(row: Row) -> str | None:
+    values = row.fields.values
+    if isinstance(values.get("events"), list) and "ticket_id" in values:
+        return "audit"
+    if "requester_id" in values and ("subject" in values or "raw_subject" in values or "description" in values):
+        return "ticket"
+    if row.array in ("users", "groups", "brands"):
+        return row.array[:-1]
+    if "author_id" in values and ("body" in values or "html_body" in values or "plain_body" in values):
+        return "comment"
+    if "role" in values and ("email" in values or "name" in values):
+        return "user"
+    return None
+
+
+@dataclass(slots=True)
+class _Ticket:
+    """One ticket while it is put together."""
+
+    messages: list[Message] = field(default_factory=list)
+    changes: list[StatusChange] = field(default_factory=list)
+    attached: list[Link] = field(default_factory=list)
+    macros: set[str] = field(default_factory=set)
+    privacy: dict[str, bool] = field(default_factory=dict)
+
+
+class _Export:
+    def __init__(self, path: Path, options: SourceOptions, reading: Reading) -> None:
+        self._path = path
+        self._options = options
+        self._reading = reading
+        self._faults = Faults()
+        self._scope = Scope(options, reading.skipped)
+        self._held: dict[str, list[bytes]] = {}
+        self._newest: dict[str, tuple[str, int]] = {}
+        self._with_tickets: set[str] = set()
+        self._position = 0
+        self._names: dict[str, str] = {}
+        self._staff: dict[str, bool] = {}
+
+    def threads(self) -> Iterator[Thread]:
+        skipped = self._reading.skipped
+        with open_archive(self._path) as archive:
+            members = list_members(archive)
+            count_others(archive, members, skipped)
+            self._gather(archive, members)
+            for name in members:
+                if name in self._with_tickets:
+                    yield from self._emit(archive, name)
+        if self._held:
+            skipped.add("comments and audits whose ticket is not in the export", sum(map(len, self._held.values())))
+        self._faults.settle(str(self._path), skipped, self._reading.notes, skip_bad=self._options.skip_bad)
+
+    def _gather(self, archive: Archive, members: list[str]) -> None:
+        position = 0
+        for name in members:
+            for row in read_rows(archive, name, self._faults, self._reading.skipped, envelopes=ENVELOPES):
+                kind = _kind(row)
+                if kind == "ticket":
+                    position += 1
+                    self._with_tickets.add(name)
+                    ticket = _plain_id(row.fields.values.get("id"))
+                    if ticket is not None:
+                        seen = (str(row.fields.values.get("updated_at") or ""), position)
+                        self._newest[ticket] = max(self._newest.get(ticket, ("", 0)), seen)
+                elif kind in ("audit", "comment"):
+                    self._hold(row)
+                elif kind == "user":
+                    self._take_user(row.fields)
+                elif kind in ("group", "brand"):
+                    number, called = _plain_id(row.fields.values.get("id")), row.fields.text("name")
+                    if number and called:
+                        self._names[number] = called
+                elif row.array is not None or len(row.fields.values) > 5:
+                    self._reading.skipped.add("records of other kinds")
+
+    def _hold(self, row: Row) -> None:
+        ticket = _plain_id(row.fields.values.get("ticket_id")) or _ticket_of(row.member)
+        if ticket is None:
+            row.fields.fault("a comment without ticket_id, in a file not named after its ticket")
+            return
+        held = {"row": row.fields.values, "line": row.fields.line, "file": row.place.file, "offset": row.place.offset}
+        self._held.setdefault(ticket, []).append(zlib.compress(orjson.dumps(held), 1))
+
+    def _take_user(self, user: Fields) -> None:
+        number = user.identity("id", needed=True)
+        names = tuple(name for name in (user.text("name"), user.text("alias")) if name)
+        mail, phone, role = user.text("email"), user.text("phone"), user.text("role")
+        if number is None or user.bad:
+            return
+        if role:
+            self._staff[number] = role in _STAFF
+        self._reading.people.append(
+            Person(
+                number,
+                names,
+                (mail,) if mail else (),
+                (phone,) if phone else (),
+                gone=user.values.get("active") is False or user.values.get("suspended") is True,
+            )
+        )
+
+    def _emit(self, archive: Archive, name: str) -> Iterator[Thread]:
+        # What is wrong with the file itself was noted the first time through.
+        for row in read_rows(archive, name, Faults(), Skipped(), envelopes=ENVELOPES):
+            if _kind(row) != "ticket":
+                continue
+            self._position += 1
+            fields = Fields(row.fields.values, row.fields.shown, row.fields.line, self._faults)
+            ticket = fields.identity("id", needed=True)
+            if ticket is None:
+                continue
+            if self._newest.get(ticket, ("", 0))[1] != self._position:
+                self._reading.skipped.add("older copies of the same ticket")
+                continue
+            thread = self._thread(ticket, fields, row.place)
+            if thread is not None and (admitted := self._scope.admit(thread)) is not None:
+                yield admitted
+
+    def _thread(self, ticket: str, fields: Fields, place: Place) -> Thread | None:
+        rows = [orjson.loads(zlib.decompress(raw)) for raw in self._held.pop(ticket, ())]
+        status, tags = fields.text("status"), fields.words("tags")
+        asker, created = fields.identity("requester_id"), fields.moment("created_at")
+        subject = fields.text("subject") or fields.text("raw_subject")
+        container = fields.identity("group_id") or fields.identity("brand_id") or "tickets"
+        if status == "deleted":
+            self._reading.skipped.add("deleted tickets")
+            return None
+        if _MERGED in tags:
+            self._reading.skipped.add("tickets merged into another")
+            return None
+        built = _Ticket()
+        audits = [Fields(r["row"], r["file"], r["line"], self._faults) for r in rows if "events" in r["row"]]
+        places = {id(r["row"]): Place(r["file"], r["offset"]) for r in rows}
+        comments = [Fields(r["row"], r["file"], r["line"], self._faults) for r in rows if "events" not in r["row"]]
+        for audit in [*audits, *fields.parts("audits")]:
+            self._take_audit(built, audit, places.get(id(audit.values), place))
+        if not built.messages:
+            for comment in [*comments, *fields.parts("comments")]:
+                self._take_comment(built, comment, places.get(id(comment.values), place), comment, None)
+        if not built.messages and (description := fields.text("description")):
+            marked = read_mail(None, description[:MOST_TEXT])
+            built.messages.append(
+                Message(
+                    id=f"{ticket}.description",
+                    author=fields.identity("submitter_id") or asker,
+                    actor="human",
+                    at=created,
+                    text=marked.text,
+                    marks=marked.marks,
+                    links=marked.links,
+                    audience="internal" if fields.flag("is_public") is False else "public",
+                    place=place,
+                )
+            )
+            self._reading.skipped.add("tickets that come with their description only")
+        if fields.bad:
+            return None
+        if not built.changes and status:
+            solved = self._solved_at(fields)
+            built.changes.append(StatusChange(at=solved, status=status, closed=status in _CLOSED))
+        messages = tuple(
+            replace(m, audience="public" if built.privacy[m.id] else "internal") if m.id in built.privacy else m
+            for m in by_time(built.messages)
+        )
+        return Thread(
+            id=ticket,
+            source="zendesk",
+            container=container,
+            container_name=self._names.get(container),
+            kind="ticket",
+            title=subject,
+            asker=asker,
+            tags=tags,
+            messages=messages,
+            changes=tuple(built.changes),
+            attached=tuple(built.attached),
+            duplicate_of=None,
+            macros=frozenset(built.macros),
+            help_channel=True,
+        )
+
+    def _solved_at(self, fields: Fields) -> Any:
+        metrics = fields.part("metric_set")
+        return metrics.moment("solved_at") if metrics is not None else None
+
+    def _take_audit(self, built: _Ticket, audit: Fields, place: Place) -> None:
+        author, at = audit.identity("author_id"), audit.moment("created_at")
+        via = audit.part("via")
+        channel = via.text("channel") if via is not None else None
+        machine = author in ("-1", None) or channel in _MACHINES
+        for event in audit.parts("events"):
+            kind = event.text("type")
+            if kind == "Comment":
+                self._take_comment(built, event, place, audit, author)
+            elif kind in ("Create", "Change") and event.values.get("field_name") == "status":
+                actor: ActorKind = "system" if machine else "human"
+                status = event.text("value") or ""
+                built.changes.append(
+                    StatusChange(at=at, status=status, closed=status in _CLOSED, author=author, actor=actor)
+                )
+            elif kind == "CommentPrivacyChange":
+                comment, public = event.identity("comment_id"), event.flag("public")
+                if comment is not None and public is not None:
+                    built.privacy[comment] = public
+            elif kind == "AgentMacroReference":
+                built.macros |= {macro} if (macro := event.identity("macro_id")) else set()
+            elif kind is not None and kind.startswith("Knowledge") and "Flag" not in kind:
+                address = _article(event.values)
+                built.attached += [Link(address, "structured-attach")] if address else []
+
+    def _take_comment(
+        self, built: _Ticket, comment: Fields, place: Place, dated: Fields, audit_author: str | None
+    ) -> None:
+        number = comment.identity("id") or f"{len(built.messages)}"
+        author = comment.identity("author_id") or audit_author
+        html, plain = comment.text("html_body"), comment.text("plain_body") or comment.text("body")
+        at, public = dated.moment("created_at"), comment.flag("public")
+        files = tuple(
+            name for part in comment.parts("attachments") if (name := part.text("file_name") or part.text("filename"))
+        )
+        if comment.bad or dated.bad:
+            return
+        if max(len(html or ""), len(plain or "")) > MOST_TEXT:
+            self._reading.skipped.add(TOO_LONG)
+            return
+        marked = read_mail(html, plain)
+        audience: Audience = "public" if public is True else "internal"
+        built.messages.append(
+            Message(
+                id=number,
+                author=author,
+                actor="system" if author == "-1" else "human",
+                at=at,
+                text=marked.text,
+                marks=marked.marks,
+                links=marked.links,
+                extras=(*files, *marked.extras),
+                audience=audience,
+                staff=self._staff.get(author) if author else None,
+                place=place,
+            )
+        )
+
+
+def _plain_id(value: object) -> str | None:
+    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) and value != "" else None
+
+
+def _ticket_of(member: str) -> str | None:
+    """Return the ticket a file of comments is named after.
+
+    >>> _ticket_of("tickets/4711/comments.json"), _ticket_of("comments.json")
+    ('4711', None)
+    """
+    for part in reversed(member.split("/")):
+        if (found := _NUMBER.search(part)) is not None:
+            return found[0]
+    return None
+
+
+def _article(event: Mapping[str, Any]) -> str | None:
+    """Return the address of the article that a knowledge event names, however deep it lies."""
+    waiting: list[tuple[object, int]] = [(event, 0)]
+    while waiting:
+        value, depth = waiting.pop(0)
+        if not isinstance(value, dict) or depth > 4:
+            continue
+        for key in ("html_url", "article_url", "url"):
+            address = value.get(key)
+            if isinstance(address, str) and address.startswith("http") and not address.endswith(".json"):
+                return address
+        waiting += [(inner, depth + 1) for inner in value.values()]
+    return None

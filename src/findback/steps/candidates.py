@@ -1,0 +1,174 @@
+"""Look at what was mined, and reject what is no question."""
+
+import getpass
+
+from pydantic import PositiveInt
+
+from findback.errors import MissingError
+from findback.model.candidate import Candidate, DocumentLink
+from findback.model.record import Record, Request
+from findback.privacy.masking import mask
+from findback.steps.bench import has_bench, open_bench
+from findback.steps.kept import now
+from findback.workbench.listing import CandidateFilters
+from findback.workbench.rows import StoredCandidate
+from findback.workbench.state import State
+from findback.workspace import Workspace
+
+
+class CandidatesRequest(Request):
+    """List mined candidates."""
+
+    state: tuple[State, ...] = ()
+    """Only those in these states."""
+    source: tuple[str, ...] = ()
+    """Only those of these kinds of source."""
+    rule: tuple[str, ...] = ()
+    """Only those that one of these rules found."""
+    stratum: tuple[str, ...] = ()
+    """failure or control."""
+    limit: PositiveInt = 50
+    """Most to list."""
+    after: int = 0
+    """Number of the last one seen."""
+
+
+class Row(Record):
+    """One candidate in a list."""
+
+    number: int
+    key: str
+    """Beginning of its key; enough to name it."""
+    state: State
+    source: str
+    rules: tuple[str, ...]
+    strength: str
+    """The strongest rule's."""
+    query: str
+    """Redacted, suggestions masked."""
+    documents: tuple[str, ...]
+    seen_on: str | None
+
+
+class Listing(Record):
+    """Mined candidates and how many there are in each state."""
+
+    rows: tuple[Row, ...]
+    counts: dict[str, int]
+
+
+class Line(Record):
+    """One message of a candidate's thread, masked."""
+
+    role: str
+    text: str
+    at: str | None
+
+
+class Shown(Record):
+    """One candidate with its evidence."""
+
+    row: Row
+    version: int
+    title: str | None
+    thread: tuple[Line, ...]
+    query_line: int
+    evidence: tuple[str, ...]
+    """What each rule went by."""
+    links: tuple[DocumentLink, ...]
+    selected_on: str | None
+    stratum: str
+    audience: str
+    suggestions: int
+    """Suggested redactions in what would be published."""
+    rewrites: str | None
+    outcome: bool | None
+    place: str | None
+
+
+KEY_LENGTH = 10
+
+
+def list_candidates(workspace: Workspace, request: CandidatesRequest) -> Listing:
+    """Return candidates in the order they were stored.
+
+    Raises:
+        MissingError: If nothing has been mined yet.
+    """
+    _require(workspace)
+    filters = CandidateFilters(states=request.state, sources=request.source, rules=request.rule, strata=request.stratum)
+    with open_bench(workspace) as bench:
+        rows = bench.list_candidates(filters, limit=request.limit, after=request.after)
+        counts = bench.count(filters)
+    return Listing(rows=tuple(_row(row) for row in rows), counts={str(k): v for k, v in counts.items() if v})
+
+
+def show_candidate(workspace: Workspace, key: str) -> Shown:
+    """Return one candidate with its evidence; suggestions are masked.
+
+    Raises:
+        MissingError: If there is none.
+        UsageError: If several keys begin so.
+    """
+    _require(workspace)
+    with open_bench(workspace) as bench:
+        stored = bench.get(key)
+    one = stored.candidate
+    published = [one.query, *([one.title] if one.title else [])]
+    rewrites = None
+    if one.rewrites is not None:
+        kept = "unknown" if one.rewrites.shared_words is None else f"{one.rewrites.shared_words:.0%}"
+        rewrites = f"{one.rewrites.distinct} different in {one.rewrites.calls} searches, {kept} of the words kept"
+    return Shown(
+        row=_row(stored),
+        version=stored.version,
+        title=mask(one.title).text if one.title else None,
+        thread=tuple(
+            Line(role=line.role, text=mask(line.body).text, at=line.at.isoformat() if line.at else None)
+            for line in one.thread
+        ),
+        query_line=one.query_line,
+        evidence=tuple(f"{hit.rule} ({hit.strength}): {hit.evidence}" for hit in one.rules),
+        links=one.links,
+        selected_on=one.selected_on,
+        stratum=one.stratum,
+        audience=one.audience,
+        suggestions=sum(span.band == "suggested" for text in published for span in text.spans),
+        rewrites=rewrites,
+        outcome=one.outcome,
+        place=None if one.file is None else f"{one.file} at {one.offset}",
+    )
+
+
+def reject_candidate(workspace: Workspace, key: str, reason: str) -> None:
+    """Reject a candidate, in the words of whoever is logged in.
+
+    Raises:
+        MissingError: If there is none.
+        UsageError: If it was decided already.
+    """
+    _require(workspace)
+    with open_bench(workspace) as bench:
+        stored = bench.get(key)
+        bench.reject(stored.candidate.key, reason, reviewer=getpass.getuser(), version=stored.version, now=now())
+
+
+def _require(workspace: Workspace) -> None:
+    if not has_bench(workspace):
+        raise MissingError("nothing has been mined yet", hint="findback mine EXPORT…")
+
+
+def _row(stored: StoredCandidate) -> Row:
+    one: Candidate = stored.candidate
+    order = ("strong", "medium", "weak")
+    return Row(
+        number=stored.number,
+        key=one.key[:KEY_LENGTH],
+        state=stored.state,
+        source=one.source,
+        rules=tuple(dict.fromkeys(hit.rule for hit in one.rules)),
+        strength=min((hit.strength for hit in one.rules), key=order.index),
+        query=mask(one.query).text,
+        documents=tuple(dict.fromkeys(link.document for link in one.links)),
+        seen_on=one.seen_on,
+    )

@@ -1,0 +1,225 @@
+"""The tables of the workbench; what people wrote lies in `texts`, and reviewers' reasons in `decisions`."""
+
+from sqlalchemy import JSON, Boolean, Column, ForeignKey, ForeignKeyConstraint, Index, Integer, MetaData, Table
+
+from findback.workbench.columns import ExactText, Number, UtcTime
+
+METADATA = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+VERSION_TABLE = "findback_version"
+"""Where Alembic writes the number of the last migration, which is the format."""
+
+META = Table(
+    "findback_meta",
+    METADATA,
+    Column("name", ExactText, primary_key=True),
+    Column("value", ExactText, nullable=False),
+)
+"""Facts about the workbench itself: which key it belongs to, whether erased texts still await overwriting."""
+
+CANDIDATES = Table(
+    "findback_candidates",
+    METADATA,
+    Column("id", Number, primary_key=True),
+    Column("key", ExactText, nullable=False, unique=True),
+    Column("format", Integer, nullable=False),
+    Column("state", ExactText, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("source", ExactText, nullable=False),
+    Column("container_hmac", ExactText, nullable=False, index=True),
+    Column("asker_hmac", ExactText, index=True),
+    Column("audience", ExactText, nullable=False),
+    Column("query_line", Integer, nullable=False),
+    Column("cue_line", Integer),
+    Column("origin", ExactText, nullable=False),
+    Column("stratum", ExactText, nullable=False),
+    Column("selected_on", ExactText),
+    Column("language", ExactText),
+    Column("seen_on", ExactText),
+    Column("asked", ExactText, nullable=False),
+    Column("merged", Number, nullable=False),
+    Column("outcome", Boolean),
+    Column("rewrites", JSON(none_as_null=True)),
+    Column("no_answer_hint", ExactText),
+    Column("file", ExactText),
+    Column("file_offset", Number),
+    Column("stored_at", UtcTime, nullable=False),
+    Column("updated_at", UtcTime, nullable=False),
+    Column("state_at", UtcTime, nullable=False),
+    Column("context_dropped_at", UtcTime),
+    Index(None, "state", "state_at"),
+    sqlite_autoincrement=True,
+)
+"""One possible case a row; `state_at` is what retention counts from."""
+
+TEXTS = Table(
+    "findback_texts",
+    METADATA,
+    Column("candidate", ForeignKey("findback_candidates.id", ondelete="CASCADE"), primary_key=True),
+    Column("place", ExactText, primary_key=True),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("text", ExactText, nullable=False),
+    Column("raw_hmac", ExactText, nullable=False),
+)
+"""Redacted texts: place is query, title or line; position counts lines from 0."""
+
+LINES = Table(
+    "findback_lines",
+    METADATA,
+    Column("candidate", ForeignKey("findback_candidates.id", ondelete="CASCADE"), primary_key=True),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("key", ExactText, nullable=False),
+    Column("role", ExactText, nullable=False),
+    Column("author_hmac", ExactText, index=True),
+    Column("at", UtcTime),
+    Column("edited", Boolean, nullable=False),
+)
+"""Who wrote each line of a thread, and when."""
+
+SPANS = Table(
+    "findback_spans",
+    METADATA,
+    Column("candidate", Number, primary_key=True, autoincrement=False),
+    Column("place", ExactText, primary_key=True),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("ordinal", Integer, primary_key=True, autoincrement=False),
+    Column("begins", Integer, nullable=False),
+    Column("ends", Integer, nullable=False),
+    Column("type", ExactText, nullable=False),
+    Column("rule", ExactText, nullable=False),
+    Column("version", ExactText, nullable=False),
+    Column("band", ExactText, nullable=False),
+    Column("value_hmac", ExactText, index=True),
+    Column("decision", ExactText),
+    Column("reviewer", ForeignKey("findback_reviewers.id")),
+    Column("decided_at", UtcTime),
+    ForeignKeyConstraint(
+        ["candidate", "place", "position"],
+        ["findback_texts.candidate", "findback_texts.place", "findback_texts.position"],
+        ondelete="CASCADE",
+    ),
+)
+"""What redaction found in each text, and what a reviewer said to it."""
+
+HITS = Table(
+    "findback_hits",
+    METADATA,
+    Column("candidate", ForeignKey("findback_candidates.id", ondelete="CASCADE"), primary_key=True),
+    Column("ordinal", Integer, primary_key=True, autoincrement=False),
+    Column("rule", ExactText, nullable=False, index=True),
+    Column("strength", ExactText, nullable=False),
+    Column("evidence", ExactText, nullable=False),
+)
+"""The rules that made a candidate one."""
+
+LINKS = Table(
+    "findback_links",
+    METADATA,
+    Column("candidate", ForeignKey("findback_candidates.id", ondelete="CASCADE"), primary_key=True),
+    Column("ordinal", Integer, primary_key=True, autoincrement=False),
+    Column("document", ExactText, nullable=False),
+    Column("line", Integer, nullable=False),
+    Column("linked_by", ExactText, nullable=False),
+    Column("kind", ExactText, nullable=False),
+    Column("created_before", Boolean),
+)
+"""Documents somebody linked."""
+
+REVIEWERS = Table(
+    "findback_reviewers",
+    METADATA,
+    Column("id", Number, primary_key=True),
+    Column("subject", ExactText, nullable=False, unique=True),
+    Column("name", ExactText),
+    Column("roles", JSON(none_as_null=True)),
+    Column("since", UtcTime, nullable=False),
+    sqlite_autoincrement=True,
+)
+"""People who decide; `subject` is who they are to the login, or the local name."""
+
+DECISIONS = Table(
+    "findback_decisions",
+    METADATA,
+    Column("id", Number, primary_key=True),
+    Column("candidate", ForeignKey("findback_candidates.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("reviewer", ForeignKey("findback_reviewers.id"), nullable=False),
+    Column("at", UtcTime, nullable=False),
+    Column("before", ExactText, nullable=False),
+    Column("after", ExactText, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("reason", ExactText),
+    sqlite_autoincrement=True,
+)
+"""Every change of state a person made; the reason is theirs to word and goes with the candidate."""
+
+EVENTS = Table(
+    "findback_events",
+    METADATA,
+    Column("id", Number, primary_key=True),
+    Column("at", UtcTime, nullable=False),
+    Column("kind", ExactText, nullable=False),
+    Column("candidate_key", ExactText, index=True),
+    Column("reviewer", Number),
+    Column("details", JSON(none_as_null=True)),
+    sqlite_autoincrement=True,
+)
+"""What happened: names, states and counts, never a text. The database refuses to change or delete a row."""
+
+EXCLUSIONS = Table(
+    "findback_exclusions",
+    METADATA,
+    Column("kind", ExactText, primary_key=True),
+    Column("hmac", ExactText, primary_key=True),
+    Column("since", UtcTime, nullable=False),
+)
+"""People and containers that objected."""
+
+TOMBSTONES = Table(
+    "findback_tombstones",
+    METADATA,
+    Column("kind", ExactText, primary_key=True),
+    Column("hmac", ExactText, primary_key=True),
+    Column("reason", ExactText, nullable=False),
+    Column("since", UtcTime, nullable=False),
+)
+"""Candidates, people and containers that were erased and must not come back."""
+
+WATERMARKS = Table(
+    "findback_watermarks",
+    METADATA,
+    Column("source", ExactText, primary_key=True),
+    Column("reached", UtcTime),
+    Column("cursor", ExactText),
+    Column("at", UtcTime, nullable=False),
+)
+"""How far each source has been read."""
+
+JOBS = Table(
+    "findback_jobs",
+    METADATA,
+    Column("id", Number, primary_key=True),
+    Column("kind", ExactText, nullable=False),
+    Column("request", JSON(none_as_null=True)),
+    Column("state", ExactText, nullable=False),
+    Column("done", Number, nullable=False),
+    Column("total", Number),
+    Column("reviewer", ForeignKey("findback_reviewers.id")),
+    Column("created_at", UtcTime, nullable=False),
+    Column("started_at", UtcTime),
+    Column("beat_at", UtcTime),
+    Column("ended_at", UtcTime),
+    Column("error", ExactText),
+    Index(None, "state", "id"),
+    sqlite_autoincrement=True,
+)
+"""Long work that faces start: what it is, how far it has come, the code of its error."""
+
+WITH_TEXT = (CANDIDATES, TEXTS, LINES, SPANS, HITS, LINKS, DECISIONS)
+"""Tables whose files are written anew when texts are erased."""
