@@ -9,7 +9,7 @@ from findback.privacy.addresses import StreetRules
 from findback.privacy.key import Key
 from findback.privacy.name_rules import NameRules
 from findback.privacy.opening import describe_names, open_redactor
-from findback.privacy.vocabulary import system_words
+from findback.privacy.vocabulary import read_vocabulary
 
 RULES = NameRules()
 
@@ -73,7 +73,9 @@ def test_vocabulary_of_a_corpus() -> None:
             Document(id="b", title="Fatima's guide", text="Nothing in code"),
         ]
     )
-    words = system_words(made, shown=("Quuxer",))  # type: ignore[arg-type]
+    vocabulary = read_vocabulary(made, shown=("Quuxer",))  # type: ignore[arg-type]
+    words = vocabulary.words
+    assert vocabulary.frequent == {"quuxer"}
     assert {"zorblax", "fizzbin", "server", "quuxer", "deploying"} <= words
     assert "fatima" not in words
     assert "nothing" not in words

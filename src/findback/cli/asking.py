@@ -2,6 +2,7 @@
 
 import sys
 
+from findback.steps.masking import mask_text
 from findback.text.safe import escape_terminal
 
 
@@ -10,6 +11,6 @@ def ask_for_trust(question: str) -> bool:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
     for line in question.split("\n"):
-        print(escape_terminal(line), file=sys.stderr)
+        print(escape_terminal(mask_text(line)), file=sys.stderr)
     print("Go on, and remember this? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in {"y", "yes"}

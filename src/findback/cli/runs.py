@@ -1,6 +1,7 @@
 """`findback runs`."""
 
-from findback.cli.shown import say, show, show_json, table
+from findback.cli.requests import make_request
+from findback.cli.shown import say, show, show_json, table, warn
 from findback.steps.runs import RunsRequest, list_runs
 from findback.workspace import open_workspace
 
@@ -12,7 +13,9 @@ def runs(*, remove: tuple[str, ...] = (), json: bool = False) -> None:
         remove: Ids of runs to remove.
         json: Print JSON instead of a table.
     """
-    found = list_runs(open_workspace(required=False), RunsRequest(remove=remove))
+    found = list_runs(open_workspace(required=False), make_request(RunsRequest, remove=remove))
+    for line in found.unreadable:
+        warn(line)
     if json:
         show_json(found)
         return

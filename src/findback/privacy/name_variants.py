@@ -43,7 +43,7 @@ def list_variants(person: Person) -> list[Variant]:
 
     >>> names = {" ".join(v.words) for v in list_variants(Person("u1", ("Jean-Luc O'Neil",)))}
     >>> sorted(names)[:4]
-    ['j oneil', 'jean', 'jean luc', 'jean luc o neil']
+    ['j o neil', 'jean', 'jean luc', 'jean luc o']
     """
     made: dict[tuple[tuple[str, ...], bool], Variant] = {}
     for name in person.names:

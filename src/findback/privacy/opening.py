@@ -9,14 +9,15 @@ from findback.model.settings import PrivacySettings
 from findback.model.thread import Person
 from findback.privacy.addresses import StreetRules
 from findback.privacy.key import Key
-from findback.privacy.name_lists import name_list
 from findback.privacy.name_rules import NameRules
 from findback.privacy.roster import Roster
 from findback.privacy.thread_redactor import Detector, JointRedactor
+from findback.privacy.vocabulary import Vocabulary
 
 NameFinding = Literal["model", "lists", "roster"]
 """How people outside the roster are found: by a model and lists, by lists alone, or not at all."""
 
+NO_VOCABULARY = Vocabulary()
 _MODELLED = ("en",)
 
 
@@ -33,7 +34,7 @@ def open_redactor(
     settings: PrivacySettings,
     people: Iterable[Person] = (),
     *,
-    system_words: Collection[str] = (),
+    vocabulary: Vocabulary = NO_VOCABULARY,
     names: NameFinding | None = None,
     presidio: bool = False,
 ) -> OpenedRedactor:
@@ -43,7 +44,7 @@ def open_redactor(
         key: Of the workbench.
         settings: The team's customer ids and hosts.
         people: Everyone the source lists.
-        system_words: The team's vocabulary, see `findback.privacy.vocabulary.system_words`.
+        vocabulary: The team's own words, see `findback.privacy.vocabulary.read_vocabulary`.
         names: How to find people outside the roster; the best that is installed when None.
         presidio: Whether Presidio is asked too.
 
@@ -57,14 +58,13 @@ def open_redactor(
             notes.append("names: roster and lists only (pip install 'findback[ner]' adds a model)")
     detectors: list[Detector] = []
     if presidio:
-        detectors.append(_open_presidio(system_words))
+        detectors.append(_open_presidio(vocabulary.words))
     if names == "model":
-        detectors.append(_open_names(system_words))
+        detectors.append(_open_names(vocabulary.words))
     elif names == "lists":
-        detectors.append(NameRules(system_words))
+        detectors.append(NameRules(vocabulary.words))
     detectors.append(StreetRules())
-    ambiguous = {word for word in system_words if word in name_list("common") or word not in name_list("person")}
-    roster = Roster(people, ambiguous=ambiguous)
+    roster = Roster(people, ambiguous=vocabulary.frequent)
     return OpenedRedactor(
         JointRedactor(key, settings=settings, roster=roster, detectors=detectors), names, tuple(notes)
     )

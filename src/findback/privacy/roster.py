@@ -177,15 +177,15 @@ class Roster:
         for place, run in find_unspaced_runs(text):
             at = 0
             while at < len(run):
-                mention = self._match_unspaced(text, place + at, run[at:], lengths)
+                mention = self._match_unspaced(text, place + at, place + len(run), lengths)
                 if mention:
                     yield mention
                 at += mention.finding.end - mention.finding.start if mention else 1
 
-    def _match_unspaced(self, text: str, start: int, rest: str, lengths: list[int]) -> Mention | None:
+    def _match_unspaced(self, text: str, start: int, stop: int, lengths: list[int]) -> Mention | None:
         for length in lengths:
-            bearers = self._unspaced.get(rest[:length])
-            if length > len(rest) or not bearers:
+            bearers = self._unspaced.get(text[start : start + length]) if start + length <= stop else None
+            if not bearers:
                 continue
             cued = has_cue_after(text, start + length)
             if length > 1 or cued:

@@ -43,7 +43,7 @@ def redact_found(
     for one in found:
         texts = [one.query, *([one.title] if one.title is not None else []), *(line.body for line in one.lines)]
         try:
-            redacted = redactor.redact_all(texts)
+            redacted = redactor.redact_all(texts, people=_people(one))
         except RefusedError:
             tally.refused += 1
             continue
@@ -89,6 +89,11 @@ def _candidate(one: Found, redacted: list[RedactedText], redactor: ThreadRedacto
         file=one.place.file if one.place is not None else None,
         offset=one.place.offset if one.place is not None else None,
     )
+
+
+def _people(one: Found) -> set[str]:
+    """Return the ids of everybody who wrote in a thread, to tell namesakes apart."""
+    return {author for author in (one.asker, *(line.author for line in one.lines)) if author is not None}
 
 
 def person_hmac(redactor: ThreadRedactor, author: str | None) -> str | None:

@@ -1,9 +1,8 @@
 """Show the settings, and where each value came from."""
 
-from typing import Any
-
 from findback.model.record import Record
-from findback.workspace import Origin, Workspace, flatten, without_credentials
+from findback.steps.masking import mask_setting
+from findback.workspace import Origin, Workspace, flatten
 
 
 class Setting(Record):
@@ -23,13 +22,14 @@ class Configuration(Record):
 
 
 def show_configuration(workspace: Workspace) -> Configuration:
-    """Return every setting with its origin; addresses lose their credentials."""
+    """Return every setting with its origin; secrets are masked."""
     values = flatten(workspace.settings.model_dump(mode="json"))
     return Configuration(
         file=str(workspace.file) if workspace.file else None,
         private=str(workspace.private),
         settings=tuple(
-            Setting(name=name, value=shown(value), origin=origin_of(name, workspace)) for name, value in values.items()
+            Setting(name=name, value=mask_setting(name, value), origin=origin_of(name, workspace))
+            for name, value in values.items()
         ),
     )
 
@@ -42,14 +42,3 @@ def origin_of(name: str, workspace: Workspace) -> Origin:
             return workspace.origins[place]
         place = place.rpartition(".")[0]
     return "default"
-
-
-def shown(value: Any) -> str:
-    """Return a value as text without credentials in addresses."""
-    if isinstance(value, list):
-        return ", ".join(shown(item) for item in value) or "(none)"
-    if value is None:
-        return "(none)"
-    if isinstance(value, dict):
-        return "(none)"
-    return without_credentials(str(value))

@@ -10,6 +10,7 @@ from findback.errors import FindbackError
 from findback.model.protocols import Query, Retriever
 from findback.model.record import Record, Request
 from findback.retrievers.build import build_retriever, list_trusted
+from findback.steps.masking import mask_text
 from findback.steps.opening import SetRequest, newest_release, open_documents, surround, trusted_items, with_others
 from findback.trust import digest_of, is_trusted
 from findback.workspace import Workspace
@@ -55,7 +56,13 @@ def doctor(workspace: Workspace, request: DoctorRequest) -> Checkup:
     release = newest_release(workspace)
     items.append(CheckItem(state="ok", what="releases", found=f"newest is {release}" if release else "none yet"))
     items.extend(_retrievers(workspace, corpus, offline=request.offline))
-    return Checkup(items=tuple(items))
+    return Checkup(items=tuple(_safe(item) for item in items))
+
+
+def _safe(item: CheckItem) -> CheckItem:
+    """Return an item without secrets of the settings, its sentences on one line with something between them."""
+    found = "; ".join(line.strip() for line in item.found.split("\n") if line.strip())
+    return item.model_copy(update={"found": mask_text(found)})
 
 
 def _settings(workspace: Workspace) -> CheckItem:
@@ -65,8 +72,8 @@ def _settings(workspace: Workspace) -> CheckItem:
 
 
 def _private(workspace: Workspace) -> CheckItem:
-    place = workspace.private
     try:
+        place = workspace.private
         workspace.private_part("tmp")
     except FindbackError as error:
         return CheckItem(state="fault", what="private folder", found=str(error), todo=error.hint)

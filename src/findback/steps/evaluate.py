@@ -13,6 +13,7 @@ from pydantic import NonNegativeInt, PositiveInt
 
 from findback.corpus.corpus import Corpus
 from findback.evalset.runs import save_run
+from findback.files import storage_errors
 from findback.measure.metrics.name import parse_metric
 from findback.model.evaluation import Axis, Evaluation, RetrieverScores, ScoreGroup
 from findback.model.protocols import SILENT, Documents, Progress, Query, Retriever
@@ -223,9 +224,10 @@ def store(workspace: Workspace, run: Run, made: datetime) -> str | None:
     run_id = f"{made.astimezone(UTC):%Y%m%dT%H%M%S%fZ}-{name}-{digest}"
     folder = workspace.private_part("runs")
     save_run(run, folder / run_id)
-    kept = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    kept = sorted(path for path in folder.iterdir() if not path.name.startswith(".") and not path.is_dir())
     for old in kept[:-KEPT_RUNS]:
-        old.unlink(missing_ok=True)
+        with storage_errors(old):
+            old.unlink(missing_ok=True)
     return run_id
 
 

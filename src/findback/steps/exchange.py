@@ -5,11 +5,14 @@ from typing import Annotated
 
 from findback import registry
 from findback.errors import UsageError
+from findback.evalset.extra import side_file
 from findback.evalset.format import WritableFormat
 from findback.evalset.open import GROUP
 from findback.model.question import QuestionSet
 from findback.model.record import LOCAL_ONLY, Record
-from findback.steps.opening import SetRequest, open_documents, open_questions
+from findback.steps.judged import judgements_file
+from findback.steps.opening import SetRequest, find_set, open_documents, open_questions
+from findback.steps.targets import corpus_place, refuse_targets
 from findback.workspace import Workspace
 
 
@@ -18,6 +21,8 @@ class ImportRequest(SetRequest):
 
     output: Annotated[Path, LOCAL_ONLY] = Path("set.jsonl")
     """JSON Lines file to write."""
+    force: bool = False
+    """Replace files that are there already."""
 
 
 class ExportRequest(SetRequest):
@@ -25,6 +30,8 @@ class ExportRequest(SetRequest):
 
     output: Annotated[Path, LOCAL_ONLY] = Path("export")
     """File or folder to write."""
+    force: bool = False
+    """Replace files that are there already."""
     to: str = "beir"
     """Format to write: beir, trec, quepid, ragas, mapped or questions."""
 
@@ -43,9 +50,10 @@ def import_set(workspace: Workspace, request: ImportRequest) -> Exchanged:
 
     Raises:
         DataError: If it cannot be read; every fault with file and line.
+        UsageError: If the file is there already, or is what is read.
         StorageError: If the file cannot be written.
     """
-    return _exchange(workspace, request, "questions", request.output)
+    return _exchange(workspace, request, "questions", request.output, force=request.force)
 
 
 def export_set(workspace: Workspace, request: ExportRequest) -> Exchanged:
@@ -53,18 +61,26 @@ def export_set(workspace: Workspace, request: ExportRequest) -> Exchanged:
 
     Raises:
         DataError: If it cannot be read; every fault with file and line.
-        UsageError: If the format cannot be written.
+        UsageError: If the format cannot be written, or a file is there already or is what is read.
         StorageError: If it cannot be written.
     """
-    return _exchange(workspace, request, request.to, request.output)
+    return _exchange(workspace, request, request.to, request.output, force=request.force)
 
 
-def _exchange(workspace: Workspace, request: SetRequest, name: str, target: Path) -> Exchanged:
+def _exchange(workspace: Workspace, request: SetRequest, name: str, target: Path, *, force: bool) -> Exchanged:
     written_as = registry.load(GROUP, name)
     if not isinstance(written_as, WritableFormat):
         raise UsageError(
             f"{name} can be read but not written", hint="beir, trec, quepid, ragas, mapped and questions can"
         )
+    place = find_set(workspace, request)
+    refuse_targets(
+        workspace,
+        written_as.places(target),
+        read=(place, side_file(place), judgements_file(place)),
+        corpus=corpus_place(workspace, request),
+        replace=force,
+    )
     documents = open_documents(workspace, request)
     questions = open_questions(workspace, request, documents)
     files = written_as.write(questions, target)

@@ -28,8 +28,9 @@ class HandJudgement(Record):
 
 
 def judgements_file(place: Path) -> Path:
-    """Return where judgements for a set are kept."""
-    return place.with_name(place.name + SUFFIX)
+    """Return where judgements for a set are kept: beside it, whatever name leads there."""
+    whole = place if place.name not in ("", "..") else place.resolve()
+    return whole.parent / f"{whole.name}{SUFFIX}"
 
 
 def read_judgements(place: Path) -> list[HandJudgement]:

@@ -2,11 +2,12 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
-from findback.errors import DataError, MissingError
+from findback.errors import DataError, FindbackError, MissingError
+from findback.evalset.textfile import open_file
 from findback.files import write_atomically
 from findback.model.audit import Audit
 from findback.model.evaluation import Evaluation
@@ -30,15 +31,26 @@ def keep(workspace: Workspace, result: Audit | Evaluation) -> Path:
     return file
 
 
-def newest(workspace: Workspace, kind: type[Kept]) -> Kept | None:
-    """Return the newest stored result of a kind, or None when there is none.
+class Newest(NamedTuple, Generic[Kept]):
+    """The newest stored result that can be read."""
 
-    Raises:
-        DataError: If the file is of another version of findback or broken.
-    """
+    result: Kept | None
+    """None when there is none."""
+    unreadable: tuple[str, ...]
+    """What is wrong with each newer one."""
+
+
+def newest(workspace: Workspace, kind: type[Kept]) -> Newest[Kept]:
+    """Return the newest stored result of a kind that can be read, and what is wrong with newer ones."""
     folder = workspace.private / "evaluations"
-    files = sorted(folder.glob(f"{PREFIX[kind]}-*.json")) if folder.is_dir() else []
-    return load(files[-1], kind) if files else None
+    files = sorted(folder.glob(f"{PREFIX[kind]}-*.json"), reverse=True) if folder.is_dir() else []
+    unreadable: list[str] = []
+    for file in files:
+        try:
+            return Newest(load(file, kind), tuple(unreadable))
+        except FindbackError as error:
+            unreadable.append(str(error))
+    return Newest(None, tuple(unreadable))
 
 
 def load(file: Path, kind: type[Kept]) -> Kept:
@@ -46,11 +58,13 @@ def load(file: Path, kind: type[Kept]) -> Kept:
 
     Raises:
         MissingError: If there is no such file.
-        DataError: If the file is of another version of findback or broken.
+        DataError: If it is no regular file, of another version of findback or broken.
+        StorageError: If it may not be read.
     """
     try:
-        return kind.model_validate_json(file.read_bytes())
-    except FileNotFoundError:
+        with open_file(file) as handle:
+            return kind.model_validate_json(handle.read())
+    except MissingError:
         raise MissingError(f"there is no file {file}") from None
     except OSError as error:
         raise DataError(f"cannot read {file}: {(error.strerror or 'unknown').lower()}") from error

@@ -7,12 +7,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Annotated, Any, Self, TypeVar
 
-from pydantic import NonNegativeInt, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveInt
 
 from findback.corpus.corpus import Corpus
 from findback.errors import DataError, FindbackError, MissingError, UsageError
 from findback.evalset.format import ReadOptions
 from findback.evalset.formats import questions as question_file
+from findback.evalset.mapping import TOP_PART
 from findback.evalset.open import open_set
 from findback.model.case import Judgement
 from findback.model.evaluation import Shown
@@ -24,7 +25,8 @@ from findback.privacy.core import CoreRedactor
 from findback.steps.egress import allow_unreviewed
 from findback.steps.judged import HandJudgement, add_judgement
 from findback.steps.misses import collapse, show_document
-from findback.steps.opening import SetRequest, open_documents, open_questions, open_retrievers
+from findback.steps.opening import SetRequest, find_set, open_documents, open_questions, open_retrievers
+from findback.steps.targets import refuse_targets
 from findback.workspace import Workspace
 
 Result = TypeVar("Result")
@@ -193,8 +195,13 @@ def open_session(
     Raises:
         MissingError: If the sample or the documents are not there.
         DataError: If they cannot be read.
+        UsageError: If the labels would take the place of the sample.
         UntrustedError: If findback.toml names code or secrets nobody agreed to.
     """
+    place = find_set(workspace, request)
+    output = request.output or default_output(place)
+    # What is there is continued, and read as labels first, so a document cannot be lost to it.
+    refuse_targets(workspace, [output], read=[place])
     documents = open_documents(workspace, request, progress=progress)
     if documents is None:
         raise MissingError("labelling needs the documents", hint="--corpus FOLDER, or [corpus] in findback.toml")
@@ -203,7 +210,6 @@ def open_session(
         raise DataError(f"{sample.name} holds no query")
     systems = open_retrievers(workspace, request.retrievers, documents, progress=progress, ask=ask)
     allowed, refused = allow_unreviewed(systems, workspace.settings.egress)
-    output = request.output or default_output(request.set or Path("sample"))
     session = LabelSession(
         sample, documents, allowed, output, request, redactor=CoreRedactor(workspace.settings.privacy)
     )
@@ -212,8 +218,9 @@ def open_session(
 
 
 def default_output(sample: Path) -> Path:
-    """Return where the labels of a sample are kept: beside it."""
-    return sample.with_name(f"{sample.stem}.labelled.jsonl")
+    """Return where the labels of a sample are kept: beside it, whatever name leads there."""
+    whole = sample if sample.name not in ("", "..") else sample.resolve()
+    return whole.parent / f"{whole.stem or 'sample'}.labelled.jsonl"
 
 
 class JudgeRequest(Request):
@@ -221,13 +228,13 @@ class JudgeRequest(Request):
 
     set: Annotated[Path, LOCAL_ONLY]
     """The set file the question is in."""
-    question: str
+    question: Annotated[str, Field(min_length=1)]
     """Id of the question."""
-    doc: str
+    doc: Annotated[str, Field(min_length=1)]
     """Id of the document."""
-    grade: NonNegativeInt = RESOLVER_GRADE
+    grade: Annotated[int, Field(ge=0, le=RESOLVER_GRADE)] = RESOLVER_GRADE
     """0 is not an answer, 3 answers it fully."""
-    part: PositiveInt = 1
+    part: Annotated[int, Field(ge=1, le=TOP_PART)] = 1
     """Which part of the need it answers."""
 
 
@@ -243,7 +250,7 @@ def judge(workspace: Workspace, request: JudgeRequest) -> Judged:
     Raises:
         MissingError: If there is no such set, question or document.
         DataError: If the set cannot be read.
-        UsageError: If the set is a release, or the grade is none.
+        UsageError: If the set is a release.
     """
     if not request.set.exists():
         raise MissingError(f"there is no set {request.set}")
@@ -251,8 +258,6 @@ def judge(workspace: Workspace, request: JudgeRequest) -> Judged:
         raise UsageError(
             f"{request.set} is a release, and a release never changes", hint="judge the set it was made of"
         )
-    if request.grade > RESOLVER_GRADE:
-        raise UsageError(f"there is no grade {request.grade}", hint="0 is not an answer, 3 answers it fully")
     known = {question.id for question in open_set(request.set).questions}
     if request.question not in known:
         raise MissingError(

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -30,8 +29,8 @@ from findback.model.record import LOCAL_ONLY, Record
 from findback.model.settings import SourceSettings
 from findback.model.thread import Audience, Person
 from findback.privacy.key import Key
-from findback.privacy.roster import Roster
-from findback.privacy.thread_redactor import Detector, JointRedactor
+from findback.privacy.opening import NO_VOCABULARY, describe_names, open_redactor
+from findback.privacy.vocabulary import read_vocabulary
 from findback.sources.format import Reading, Source, SourceOptions
 from findback.sources.recognise import load_source, recognise
 from findback.steps.bench import has_bench, open_bench, open_workspace_key
@@ -104,8 +103,8 @@ class Mined(Record):
     secrets_file: str | None
     stored: dict[str, int]
     """What the workbench did with them; empty on a dry run."""
-    names: str
-    """How names of people were looked for."""
+    names: tuple[str, ...]
+    """Where names of people were looked for with less than a model."""
     dry_run: bool
 
 
@@ -128,6 +127,10 @@ class _Job:
     capping: Capping = field(default_factory=Capping)
 
 
+_Named = tuple[str | None, Path, SourceSettings]
+"""An export with its name under `[sources]`, if it has one, and how to read it."""
+
+
 def mine(workspace: Workspace, request: MineRequest, *, progress: Progress = SILENT) -> Mined:
     """Read exports, apply the rules, redact, and store candidates.
 
@@ -143,17 +146,24 @@ def mine(workspace: Workspace, request: MineRequest, *, progress: Progress = SIL
     documents = open_documents(workspace, request, progress=progress)
     exam = _exam(workspace, request, documents)
     key = open_workspace_key(workspace)
-    jobs = [_job(workspace, request, key, *named, exam) for named in _exports(workspace, request)]
+    jobs = [_job(workspace, request, key, named, exam) for named in _exports(workspace, request)]
     tally = RedactionTally()
     stored: Counter[str] = Counter()
     candidates = 0
-    detectors, names = _name_detectors(workspace, documents)
+    vocabulary = read_vocabulary(documents) if documents is not None else NO_VOCABULARY
+    names: dict[str, None] = {}
     for job in jobs:
         # Held whole: the roster and what was folded are complete only at the end, and what was found is little.
         found = list(job.capping.apply(_find(job, workspace, request, documents)))
-        roster = Roster(_people(job))
-        redactor = JointRedactor(key, settings=workspace.settings.privacy, roster=roster, detectors=detectors)
-        redacted = _counted(redact_found(found, redactor, tally, merged=job.capping.merged), job, progress)
+        opened = open_redactor(
+            key,
+            workspace.settings.privacy,
+            _people(job),
+            vocabulary=vocabulary,
+            names=None if workspace.settings.mining.names else "roster",
+        )
+        names.update(dict.fromkeys([*opened.notes, *describe_names({one.language for one in found}, opened.names)]))
+        redacted = _counted(redact_found(found, opened.redactor, tally, merged=job.capping.merged), job, progress)
         if request.dry_run:
             candidates += sum(1 for _ in redacted)
             continue
@@ -173,7 +183,7 @@ def mine(workspace: Workspace, request: MineRequest, *, progress: Progress = SIL
         secrets=len(tally.secrets),
         secrets_file=_keep_secrets(workspace, tally) if not request.dry_run else None,
         stored=dict(stored),
-        names=names,
+        names=tuple(names),
         dry_run=request.dry_run,
     )
 
@@ -184,7 +194,7 @@ def vars_of(counts: Any) -> dict[str, int]:
     return {name: getattr(counts, name) for name in names if isinstance(getattr(counts, name), int)}
 
 
-def _exports(workspace: Workspace, request: MineRequest) -> Iterator[tuple[str | None, Path, SourceSettings]]:
+def _exports(workspace: Workspace, request: MineRequest) -> Iterator[_Named]:
     if request.exports:
         for file in request.exports:
             yield (
@@ -209,15 +219,8 @@ def _exports(workspace: Workspace, request: MineRequest) -> Iterator[tuple[str |
         yield name, workspace.path(settings.path), settings
 
 
-def _job(
-    workspace: Workspace,
-    request: MineRequest,
-    key: Key,
-    name: str | None,
-    file: Path,
-    settings: SourceSettings,
-    exam: frozenset[str],
-) -> _Job:
+def _job(workspace: Workspace, request: MineRequest, key: Key, named: _Named, exam: frozenset[str]) -> _Job:
+    name, file, settings = named
     if not file.exists():
         raise MissingError(f"there is no export {file}")
     refuse_tracked(file)
@@ -279,17 +282,6 @@ def _exam(workspace: Workspace, request: MineRequest, documents: Corpus | None) 
         return frozenset()
     questions = open_questions(workspace, SetRequest(set=request.set), documents, path=find_set(workspace, request))
     return frozenset(question.query for question in questions.questions)
-
-
-def _name_detectors(workspace: Workspace, documents: Corpus | None) -> tuple[tuple[Detector, ...], str]:
-    if not workspace.settings.mining.names:
-        return (), "roster only (mining.names is off)"
-    if find_spec("spacy") is None:
-        return (), "roster only (pip install 'findback[ner]' finds names that no roster lists)"
-    from findback.privacy.names import SpacyNames  # noqa: PLC0415  (an optional library)
-
-    titles = [document.title for document in documents if document.title] if documents is not None else []
-    return (SpacyNames(titles),), "roster and a model of English names; other languages: roster only"
 
 
 def _people(job: _Job) -> list[Person]:

@@ -4,13 +4,15 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from findback.errors import MissingError, UsageError
-from findback.files import write_atomically
+from findback.files import refuse_special, write_atomically
 from findback.model.audit import Audit
 from findback.model.evaluation import Evaluation
 from findback.model.record import LOCAL_ONLY, Record, Request
 from findback.reporting.card import render_card
 from findback.reporting.render import render_report
-from findback.steps.kept import load, newest
+from findback.steps.kept import Kept, Newest, load, newest
+from findback.steps.opening import SetRequest
+from findback.steps.targets import corpus_place, refuse_targets
 from findback.workspace import Workspace
 
 Format = Literal["html", "md", "json"]
@@ -40,6 +42,8 @@ class Report(Record):
     """What was written."""
 
     files: tuple[str, ...]
+    unreadable: tuple[str, ...] = ()
+    """What is wrong with newer results that were passed over."""
 
 
 def report(workspace: Workspace, request: ReportRequest) -> Report:
@@ -47,14 +51,15 @@ def report(workspace: Workspace, request: ReportRequest) -> Report:
 
     Raises:
         MissingError: If nothing has been evaluated or audited yet.
-        UsageError: If the format cannot be told.
+        UsageError: If the format cannot be told, or the file is a document or what is read.
         StorageError: If the file cannot be written.
     """
-    evaluation = load(request.evaluation, Evaluation) if request.evaluation else newest(workspace, Evaluation)
-    audited = load(request.audit, Audit) if request.audit else newest(workspace, Audit)
+    evaluation, no_evaluation = _choose(workspace, request.evaluation, Evaluation)
+    audited, no_audit = _choose(workspace, request.audit, Audit)
+    unreadable = (*no_evaluation, *no_audit)
     if evaluation is None and audited is None:
         raise MissingError(
-            "nothing has been evaluated or audited here yet",
+            "; ".join(("nothing that can be read has been evaluated or audited here yet", *unreadable)),
             hint="findback evaluate --set SET, or findback audit SET",
         )
     output = request.output or Path(f"report.{request.format or 'html'}")
@@ -62,19 +67,40 @@ def report(workspace: Workspace, request: ReportRequest) -> Report:
     if chosen is None:
         raise UsageError(f"cannot tell the format of {output.name}", hint="add --format html, md or json")
     if request.card:
-        return _write_card(evaluation, request.retriever, output, chosen)
-    text = render_report(evaluation, audited, format=chosen, share=request.share)
-    write_atomically(output, text, private=not request.share)
-    return Report(files=(str(output),))
+        files = _write_card(workspace, request, evaluation, output, chosen)
+    else:
+        files = (output,)
+        _refuse(workspace, request, files)
+        text = render_report(evaluation, audited, format=chosen, share=request.share)
+        write_atomically(output, text, private=not request.share)
+    return Report(files=tuple(str(file) for file in files), unreadable=unreadable)
 
 
-def _write_card(evaluation: Evaluation | None, retriever: str | None, output: Path, chosen: Format) -> Report:
+def _choose(workspace: Workspace, named: Path | None, kind: type[Kept]) -> Newest[Kept]:
+    return newest(workspace, kind) if named is None else Newest(load(named, kind), ())
+
+
+def _refuse(workspace: Workspace, request: ReportRequest, files: tuple[Path, ...]) -> None:
+    corpus = corpus_place(workspace, SetRequest())
+    refuse_targets(workspace, files, read=(request.evaluation, request.audit), corpus=corpus)
+
+
+def _write_card(
+    workspace: Workspace, request: ReportRequest, evaluation: Evaluation | None, output: Path, chosen: Format
+) -> tuple[Path, ...]:
     if evaluation is None:
         raise MissingError("a card needs an evaluation", hint="findback evaluate --set SET")
     if chosen != "html":
         raise UsageError("a card is a page with a badge beside it", hint="let -o end in .html")
-    card = render_card(evaluation, retriever)
+    refuse_special(output)
     badge = output.with_suffix(".svg")
+    _refuse(workspace, request, (output, badge))
+    if badge.exists() and not output.exists():
+        # Nobody named the badge, so a picture that belongs to no card is somebody else's.
+        raise UsageError(
+            f"{badge} is there already, and is no badge of {output.name}", hint="name another file with -o"
+        )
+    card = render_card(evaluation, request.retriever)
     write_atomically(output, card.html)
     write_atomically(badge, card.badge)
-    return Report(files=(str(output), str(badge)))
+    return output, badge

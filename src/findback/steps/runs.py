@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from findback.errors import MissingError
+from findback.errors import FindbackError, MissingError
 from findback.evalset.runs import read_run_summary
 from findback.files import storage_errors
 from findback.model.record import Record, Request
@@ -34,10 +34,12 @@ class Runs(Record):
 
     folder: str
     runs: tuple[KeptRun, ...]
+    unreadable: tuple[str, ...] = ()
+    """What is wrong with each of the others."""
 
 
 def list_runs(workspace: Workspace, request: RunsRequest) -> Runs:
-    """Return the stored runs after removing those named.
+    """Return the stored runs after removing those named; one that cannot be read is told apart.
 
     Raises:
         MissingError: If a run to remove is not there.
@@ -50,17 +52,21 @@ def list_runs(workspace: Workspace, request: RunsRequest) -> Runs:
             raise MissingError(f"there is no run {name}", hint="findback runs lists them")
         with storage_errors(there[name]):
             _remove(there.pop(name))
-    return Runs(folder=str(folder), runs=tuple(_summary(there[name]) for name in sorted(there, reverse=True)))
+    runs, unreadable = [], []
+    for name in sorted(there, reverse=True):
+        try:
+            runs.append(_summary(there[name]))
+        except FindbackError as error:
+            unreadable.append(f"{error} (findback runs --remove {name})")
+    return Runs(folder=str(folder), runs=tuple(runs), unreadable=tuple(unreadable))
 
 
 def _remove(path: Path) -> None:
-    if path.is_dir():
+    if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
         path.unlink()
 
 
 def _summary(path: Path) -> KeptRun:
-    summary = read_run_summary(path)
-    size = sum(file.stat().st_size for file in path.rglob("*")) if path.is_dir() else path.stat().st_size
-    return KeptRun(id=path.name, megabytes=size / 1e6, **summary)
+    return KeptRun(id=path.name, megabytes=path.stat().st_size / 1e6, **read_run_summary(path))

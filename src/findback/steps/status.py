@@ -28,8 +28,8 @@ def status(workspace: Workspace) -> Status:
     corpus = settings.corpus
     corpus_there = corpus is not None and workspace.path(corpus.path).exists()
     release = newest_release(workspace)
-    evaluation = newest(workspace, Evaluation)
-    audited = newest(workspace, Audit)
+    evaluation, no_evaluation = newest(workspace, Evaluation)
+    audited, no_audit = newest(workspace, Audit)
     items = [
         StatusItem(what="findback.toml", state=str(workspace.file or "none")),
         StatusItem(what="corpus", state=_corpus_state(corpus.path if corpus else None, there=corpus_there)),
@@ -43,6 +43,7 @@ def status(workspace: Workspace) -> Status:
             what="newest evaluation",
             state=f"{evaluation.made:%Y-%m-%d %H:%M} on {evaluation.set.name}" if evaluation else "none",
         ),
+        *(StatusItem(what="cannot be read", state=line) for line in (*no_evaluation, *no_audit)),
         StatusItem(what="private folder", state=str(workspace.private)),
     ]
     return Status(items=tuple(items), next=_next_step(workspace, corpus_there, audited, evaluation))
