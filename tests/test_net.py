@@ -8,7 +8,7 @@ import time
 import pytest
 
 from findback.errors import EngineError, RefusedError
-from findback.net import HttpClient, is_forbidden, without_query
+from findback.net import HttpClient, is_forbidden, origin_of, without_query
 from retrievers.builders import Reply, serving
 
 CANARY = "zq7canary" + "net"
@@ -249,3 +249,11 @@ def test_logs_do_not_hold_addresses(caplog):
 def test_shown_addresses(url, shown):
     """Neither user, password, query nor fragment is shown."""
     assert without_query(url) == shown
+
+
+def test_an_origin_is_scheme_host_and_port():
+    """Letter case and a port left out make no difference; scheme, host and port do."""
+    assert origin_of("HTTPS://Search.Example.org/a?b#c") == origin_of("https://search.example.org:443/")
+    assert origin_of("http://search.example.org/") == "http://search.example.org:80"
+    assert origin_of("http://[::1]:9200/") == "http://[::1]:9200"
+    assert [origin_of(url) for url in ("http://[::1", "/find", "http://a:99999/")] == ["", "", ""]

@@ -57,6 +57,15 @@ def test_no_is_no(tmp_path: Path) -> None:
     assert not is_trusted(tmp_path, ITEMS, environment)
 
 
+def test_no_item_can_look_like_another_one(tmp_path: Path) -> None:
+    """An item with line breaks and terminal codes stays on its own line."""
+    items = (Trusted("command", "find\n  module    fine:thing\x1b[2K"),)
+    with pytest.raises(UntrustedError) as caught:
+        require(tmp_path, items, {"HOME": str(tmp_path)})
+    assert "\n  module" not in str(caught.value)
+    assert "\x1b" not in str(caught.value)
+
+
 def test_broken_trust_file_trusts_nothing(tmp_path: Path) -> None:
     """A trust file that cannot be read is an error that names it, never a yes."""
     folder = tmp_path / "findback"

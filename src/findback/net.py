@@ -87,6 +87,11 @@ class HttpClient:
         for name in _LIBRARIES:
             logging.getLogger(name).addFilter(_keep_own_calls_out)
 
+    @property
+    def timeout(self) -> float:
+        """Return the seconds one call may take."""
+        return self._timeout
+
     async def request(
         self,
         method: str,
@@ -154,9 +159,9 @@ class HttpClient:
             finally:
                 await response.aclose()
             target = urljoin(url, location)
-            if _origin(target) != _origin(url):
+            if origin_of(target) != origin_of(url):
                 raise RefusedError(
-                    f"{name} redirects to another origin ({_origin(target) or 'unreadable'}): not followed",
+                    f"{name} redirects to another origin ({origin_of(target) or 'unreadable'}): not followed",
                     hint="if that is where queries may go, name it as the `url`",
                 )
             if response.status_code == 303:
@@ -319,6 +324,30 @@ def without_query(url: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
+def origin_of(url: str) -> str:
+    """Return scheme, host and port of an address, the port always written out; nothing where it cannot be read.
+
+    >>> origin_of("https://Search.example.org/find?q=lost"), origin_of("http://[::1]:9200/")
+    ('https://search.example.org:443', 'http://[::1]:9200')
+    """
+    parts = _split(url)
+    if parts is None or not parts.hostname:
+        return ""
+    port = parts.port if parts.port is not None else {"http": 80, "https": 443}.get(parts.scheme)
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return f"{parts.scheme}://{host}:{port}"
+
+
+def host_of(url: str) -> str | None:
+    """Return the host of an address, empty where it names none; None where it cannot be read as an address.
+
+    >>> host_of("http://[::1]:9200/"), host_of("/find"), host_of("http://[::1")
+    ('::1', '', None)
+    """
+    parts = _split(url)
+    return None if parts is None else parts.hostname or ""
+
+
 def is_loopback(host: str) -> bool:
     """Return whether a host name certainly means this machine.
 
@@ -338,14 +367,6 @@ def _split(url: str) -> SplitResult | None:
     except ValueError:
         return None
     return parts
-
-
-def _origin(url: str) -> str:
-    parts = _split(url)
-    if parts is None or not parts.hostname:
-        return ""
-    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
-    return f"{parts.scheme}://{parts.hostname}:{port}"
 
 
 def _refuse(host: str) -> NoReturn:

@@ -10,6 +10,7 @@ import orjson
 from findback.errors import SettingsError, UntrustedError
 from findback.files import private_folder, write_atomically
 from findback.model.trusted import Trusted
+from findback.text.safe import escape_terminal
 from findback.workspace import state_home
 
 TRUST_FORMAT = 1
@@ -60,8 +61,9 @@ def require(
     """
     if not items or is_trusted(root, items, environment):
         return
-    listed = "\n".join(f"  {item.kind:<9} {item.text}" for item in items)
-    question = f"The workspace {root} wants to use:\n{listed}"
+    # Each on one line, so that no text can look like another item.
+    listed = "\n".join(f"  {item.kind:<9} {escape_terminal(item.text)}" for item in items)
+    question = f"The workspace {escape_terminal(str(root))} wants to use:\n{listed}"
     if ask is not None and ask(question):
         remember(root, items, environment)
         return

@@ -5,8 +5,8 @@ import random
 
 import pytest
 
-from findback.errors import UsageError
-from findback.model.hits import Answer, Hit
+from findback.errors import EngineError, UsageError
+from findback.model.hits import Answer, Hit, Span
 from findback.model.protocols import Query
 from findback.model.run import FAILED
 from findback.retrievers.asking import MOST_PASSAGES, ask_all
@@ -191,3 +191,120 @@ def test_two_questions_with_one_id_are_refused_before_anything_is_asked():
     with pytest.raises(UsageError, match="same id"):
         asyncio.run(ask_all(retriever, [("q", Query("a")), ("q", Query("b"))], depth=1))
     assert retriever.asked == []
+
+
+class Foreign:
+    """A retriever that does not come with findback; what it does is handed over."""
+
+    name, kind, score_direction, egress, honours = "foreign", "foreign", "higher", "local", frozenset()
+
+    def __init__(self, act):
+        self.act = act
+
+    def settings(self):
+        return {}
+
+    async def search(self, query, k):
+        found = self.act(query)
+        return await found if asyncio.iscoroutine(found) else found
+
+    async def close(self):
+        pass
+
+
+def raising(error):
+    def act(query):
+        if query.text == "bad":
+            raise error
+        return Answer((Hit("x"),), exhausted=True)
+
+    return act
+
+
+class SpeechlessError(Exception):
+    def __str__(self):
+        raise ValueError("no words")
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (asyncio.CancelledError(), "EngineError: the retriever raised CancelledError"),
+        (SystemExit(0), "EngineError: the retriever raised SystemExit"),
+        (ValueError("broken \ud800"), "ValueError: broken \ufffd"),
+        (ValueError("a\x1b[2K"), "ValueError: a\u241b[2K"),
+        (type("Odd\x1bError", (Exception,), {})("a"), "Odd\u241bError: a"),
+        (SpeechlessError(), "SpeechlessError"),
+    ],
+)
+def test_whatever_a_retriever_raises_is_an_error_and_not_missing(error, reason):
+    """One question fails with a reason every file can hold; the others are answered."""
+    asked = ask(Foreign(raising(error)), ["bad", "good"], depth=1)
+    assert asked.missing == ()
+    assert asked.run.reason_of(0) == reason
+    assert [kind.first for kind in asked.errors] == [reason]
+    assert documents(asked.run, 1) == ["x"]
+
+
+def test_a_search_that_cancels_its_own_task_is_an_error():
+    """Every question that was not answered counts as failed, none as missing from a recording."""
+
+    async def cancel():
+        asyncio.current_task().cancel()
+        await asyncio.sleep(1)
+
+    asked = ask(Foreign(lambda query: cancel()), ["a", "b"], depth=1, concurrency=1)
+    assert asked.missing == ()
+    assert [asked.run.reason_of(at) for at in (0, 1)] == ["CancelledError", "CancelledError"]
+
+
+@pytest.mark.parametrize(
+    ("hit", "said"),
+    [
+        (Hit("a", 1.0, None, Span(0, 10**30)), "the place of result 1 ends after character 2,147,483,647"),
+        (Hit("a", 1.0, None, Span(3, 1)), "the place of result 1"),
+        (Hit("\ud800"), "the id of result 1 holds a lone surrogate, which is no character"),
+        (Hit("a", 1.0, "\ud800"), "the passage of result 1 holds a lone surrogate, which is no character"),
+        (Hit(10**5000), "the id of result 1 is longer than 4,000 characters"),
+        (Hit("a", float("nan")), "the score of result 1 is not a finite number"),
+    ],
+)
+def test_one_bad_hit_is_one_questions_error(hit, said):
+    """Answers of foreign retrievers are looked at before they get into a run."""
+
+    def act(query):
+        return Answer((hit if query.text == "bad" else Hit("x"),), exhausted=True)
+
+    asked = ask(Foreign(act), ["bad", "good"], depth=1)
+    assert asked.run.reason_of(0).startswith(f"EngineError: {said}")
+    assert documents(asked.run, 1) == ["x"]
+
+
+def test_what_a_retriever_prints_is_not_findbacks_output(capsys):
+    """It goes to standard error, from preparing to the last search; afterwards standard output is itself again."""
+    import sys
+
+    class Talking(Foreign):
+        async def prepare(self, progress):
+            print("preparing")
+
+    def act(query):
+        print(query.text)
+        return Answer((), exhausted=True)
+
+    before = sys.stdout
+    ask(Talking(act), ["one", "two"], depth=1)
+    assert sys.stdout is before
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", "preparing\none\ntwo\n")
+
+
+def test_a_retriever_that_ends_the_program_while_prepared_is_an_error():
+    """sys.exit(0) must not pass for an evaluation that went well."""
+
+    class Leaving(Foreign):
+        async def prepare(self, progress):
+            raise SystemExit(0)
+
+    with pytest.raises(EngineError, match="the retriever raised SystemExit"):
+        ask(Leaving(lambda query: Answer(())), ["a"], depth=1)

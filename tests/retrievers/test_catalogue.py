@@ -138,3 +138,9 @@ def test_no_installer_is_an_error_with_a_way_out(one_model, tmp_path, monkeypatc
         pull("small", tmp_path / "models")
     assert "--from" in str(caught.value.hint)
     assert list((tmp_path / "models").iterdir()) == []
+
+
+def test_a_model_in_a_home_folder_that_is_not_known_is_not_there(tmp_path):
+    """`~nobody/model` is named like any other folder that is missing."""
+    with pytest.raises(MissingError, match="there is no model '~no-such-user-x/model'"):
+        find_model("~no-such-user-x/model", base=tmp_path, models=None)

@@ -1,11 +1,15 @@
 """Search programs that talk JSON lines."""
 
 import asyncio
+import contextlib
 import json
 import logging
 import os
+import re
+import signal
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -191,3 +195,51 @@ def test_the_program_can_tell_that_this_is_an_evaluation(tmp_path):
     """A variable marks the traffic, so that logs can leave it out."""
     body = "    print(json.dumps({'hits': [os.environ['X_FINDBACK']]}), flush=True)\n"
     assert search(make(tmp_path, body), "x").hits == (Hit("evaluation"),)
+
+
+def is_running(process):
+    """Whether a process is there and no zombie."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+FORK = (
+    "    child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(30)'], start_new_session={apart})\n"
+    "    open('child', 'w').write(str(child.pid))\n"
+)
+
+
+@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize(
+    ("after", "seconds", "said"),
+    [("    time.sleep(30)\n", 1, "no answer within 1 s"), ("    os._exit(3)\n", 20, "ended with status 3")],
+)
+def test_a_program_that_starts_others_is_given_up_in_time(tmp_path, after, seconds, said, apart):
+    """What it started holds its pipes open and is ended with it; even one in a session of its own delays nothing."""
+    body = "    import subprocess\n    if text == 'good':\n    " + ECHO + "        continue\n"
+    retriever = make(tmp_path, body + FORK.format(apart=apart) + after, timeout=seconds)
+    begun = time.monotonic()
+    asked = ask(retriever, ["fork", "good"], depth=1)
+    assert time.monotonic() - begun < 12
+    child = int((tmp_path / "child").read_text())
+    try:
+        assert re.search(said, asked.run.reason_of(0))
+        assert documents(asked.run, 1) == ["good"]
+        if not apart and Path("/proc").is_dir():
+            for _ in range(100):
+                if not is_running(child):
+                    break
+                time.sleep(0.02)
+            assert not is_running(child)
+    finally:
+        if apart or is_running(child):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+
+
+def test_an_argument_no_program_can_have_is_named(tmp_path):
+    """A NUL byte in the command is this query's error with a sentence."""
+    settings = RetrieverSettings(kind="command", command=[sys.executable, "a\0b"])
+    with pytest.raises(EngineError, match=r"cannot start .*: embedded null byte"):
+        search(CommandRetriever.build("p", settings, Surroundings(base=tmp_path)), "x")

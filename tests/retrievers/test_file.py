@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from findback.errors import DataError, MissingError
+from findback.errors import DataError, MissingError, SettingsError
 from findback.model.hits import Hit, Span
 from findback.model.protocols import Query
 from findback.model.settings import RetrieverSettings
@@ -195,3 +195,28 @@ def test_a_real_trec_run(data):
     assert run.order == "score"
     first = max((line for line in lines if line[0] == queries[0]), key=lambda line: float(line[4]))
     assert run.hits(0)[0].score == float(first[4])
+
+
+@pytest.mark.parametrize("content", ["query_id,doc_id\rq1,a\rq2,b\r", "query_id,doc_id\nq1,a\rq2,b\n"])
+def test_lone_carriage_returns_are_a_fault_of_their_line(tmp_path, content):
+    """A CSV file with old line ends is refused with a sentence, in the header and below it."""
+    (line, message), *more = faults(tmp_path, "a.csv", content)
+    assert line == content.count("\n", 0, content.index("\r")) + 1
+    assert message == "not valid CSV: a carriage return stands inside a line (line ends must be LF or CRLF)"
+    assert not more
+
+
+def test_a_home_folder_that_is_not_known_is_a_fault_of_the_setting(tmp_path):
+    """`~nobody` is refused by name."""
+    with pytest.raises(SettingsError, match=r"\[retrievers.old\] path: '~no-such-user-x/a.csv' starts with a home"):
+        FileRetriever.build(
+            "old", RetrieverSettings(kind="file", path="~no-such-user-x/a.csv"), Surroundings(base=tmp_path)
+        )
+
+
+def test_a_recorded_place_beyond_every_document_is_a_fault(tmp_path):
+    """In JSON Lines and CSV alike."""
+    said = "the place ends after character 2,147,483,647"
+    row = {"query_id": "q1", "doc_id": "a", "start": 0, "end": 10**18}
+    assert faults(tmp_path, "a.jsonl", json.dumps(row)) == [(1, said)]
+    assert faults(tmp_path, "a.csv", f"query_id,doc_id,start,end\nq1,a,0,{10**30}\n") == [(2, said)]

@@ -7,12 +7,11 @@ import pytest
 from findback.errors import EngineError, SettingsError
 from findback.model.hits import Hit
 from findback.model.settings import RetrieverSettings
-from findback.model.trusted import Trusted
 from findback.retrievers.build import build_retriever, list_trusted
 from findback.retrievers.fuse import FuseRetriever, FuseSettings
 from findback.retrievers.memory import MemoryRetriever
 from findback.retrievers.surroundings import Surroundings
-from retrievers.contract import ask, search
+from retrievers.contract import ask, documents, search
 
 
 def fuse(*parts, **own):
@@ -126,7 +125,7 @@ def test_circles_and_unknown_names_are_refused(tables, said):
 
 
 def test_everything_to_agree_to_is_listed_once():
-    """Command, module, host, variable; a second retriever at the same host adds nothing."""
+    """Module, command, origin, variable; each origin and variable with the retriever that asks or sends it."""
     tables = {
         "words": RetrieverSettings(kind="bm25"),
         "mine": RetrieverSettings(kind="python", function="engine:find"),
@@ -138,17 +137,59 @@ def test_everything_to_agree_to_is_listed_once():
     assert [(item.kind, item.text) for item in list_trusted(tables)] == [
         ("module", "engine:find"),
         ("command", "./find --all"),
-        ("host", "search.example.org"),
-        ("variable", "KEY"),
+        ("host", "https://search.example.org:443, asked by web"),
+        ("variable", "$KEY, sent to https://search.example.org:443 in header A by web"),
+        ("host", "https://search.example.org:443, asked by web2"),
     ]
 
 
 def test_a_plug_in_is_named_and_not_loaded(monkeypatch):
-    """Asking for trust must not run what it asks about."""
+    """Asking for trust must not run what it asks about; other settings of it are another thing to agree to."""
     from importlib.metadata import EntryPoint
 
     from findback import registry
 
     point = EntryPoint("theirs", "no_such_package.engine:Engine", "findback.retrievers")
     monkeypatch.setattr(registry, "_found", lambda group: {"theirs": point})
-    assert list_trusted({"x": RetrieverSettings(kind="theirs")}) == (Trusted("plug-in", "theirs"),)
+    (item,) = list_trusted({"x": RetrieverSettings(kind="theirs", url="https://a.example.org")})
+    assert item.kind == "plug-in"
+    assert item.text.startswith("theirs, for x with its settings of digest ")
+    assert list_trusted({"x": RetrieverSettings(kind="theirs", url="https://b.example.org")}) != (item,)
+    assert list_trusted({"y": RetrieverSettings(kind="theirs", url="https://a.example.org")}) != (item,)
+
+
+class Leaver:
+    """A plug-in that ends the program when it is built."""
+
+    @classmethod
+    def build(cls, name, settings, surroundings):
+        print("leaving")
+        raise SystemExit(0)
+
+
+def test_a_plug_in_that_fails_to_be_built_is_named(monkeypatch, capsys):
+    """Even sys.exit(0) is an error of the settings that name it; what it prints is not findback's output."""
+    from findback import registry
+
+    monkeypatch.setattr(registry, "load", lambda group, name: Leaver)
+    monkeypatch.setattr(registry, "is_ours", lambda group, name: False)
+    with pytest.raises(SettingsError, match=r"\[retrievers.x\] the plug-in theirs failed: SystemExit: 0"):
+        build_retriever("x", RetrieverSettings(kind="theirs"), Surroundings())
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", "leaving\n")
+
+
+@pytest.mark.parametrize("error", [SystemExit(0), asyncio.CancelledError()])
+def test_a_part_that_tries_to_end_everything_is_this_querys_error(error):
+    """The other questions are answered."""
+
+    class Ending(MemoryRetriever):
+        async def search(self, query, k):
+            if query.text == "bad":
+                raise error
+            return await super().search(query, k)
+
+    fused = FuseRetriever("both", FuseSettings(of=["a", "b"]), [Ending({"good": ["x"]}), MemoryRetriever({})])
+    asked = ask(fused, ["bad", "good"], depth=1)
+    assert asked.run.reason_of(0) == f"EngineError: the retriever raised {type(error).__name__}"
+    assert documents(asked.run, 1) == ["x"]

@@ -1,8 +1,10 @@
 """A search system behind HTTP."""
 
 import asyncio
+import itertools
 import json
 import logging
+import threading
 import time
 from datetime import UTC, datetime
 
@@ -15,10 +17,13 @@ from findback.model.protocols import Query
 from findback.model.settings import HttpSettings, RetrieverSettings
 from findback.model.trusted import Trusted
 from findback.retrievers.asking import ask_all
+from findback.retrievers.build import list_trusted
 from findback.retrievers.context import UnhonouredError
 from findback.retrievers.http import HttpRetriever, read_retry_after
 from findback.retrievers.http_settings import egress_of
+from findback.retrievers.returned import MOST_HITS
 from findback.retrievers.surroundings import Surroundings
+from findback.trust import digest_of
 from retrievers.builders import Reply, json_reply, serving
 from retrievers.contract import CANARY, ask, assert_no_canary, message_of, run_closing, search
 
@@ -251,8 +256,33 @@ def test_secrets_come_from_the_environment_and_stay_out_of_settings():
     assert server.seen[0].headers["Authorization"] == f"Bearer {secret}"
     assert server.seen[0].headers["X-Key"] == secret
     assert secret not in json.dumps(dict(retriever.settings()), default=str)
-    host = server.url.removeprefix("http://")
-    assert trusted == (Trusted("host", host), Trusted("variable", "TOKEN"), Trusted("variable", "KEY"))
+    assert trusted == (
+        Trusted("host", f"{server.url}, asked by engine"),
+        Trusted("variable", f"$TOKEN, sent to {server.url} in header Authorization by engine"),
+        Trusted("variable", f"$KEY, sent to {server.url} in header X-Key by engine"),
+    )
+
+
+def test_an_agreement_binds_a_secret_to_its_origin_header_and_retriever(tmp_path):
+    """Moving the header to another retriever, another header, port or scheme, or beside `fetch`, is asked anew."""
+
+    def digest(a, b):
+        tables = {name: RetrieverSettings(kind="http", **own) for name, own in (("a", a), ("b", b))}
+        return digest_of(tmp_path, list_trusted(tables))
+
+    secret = {"headers": {"Authorization": "env:TOK"}}
+    here, there = {"url": "https://a.example.org/s"}, {"url": "https://b.example.org/s"}
+    agreed = digest({**here, **secret}, there)
+    assert agreed == digest({"url": "https://A.example.org:443/find", **secret}, there)
+    changed = [
+        (here, {**there, **secret}),
+        ({**there, **secret}, here),
+        ({"url": "http://a.example.org/s", **secret}, there),
+        ({"url": "https://a.example.org:8443/s", **secret}, there),
+        ({**here, "headers": {"X-Log": "env:TOK"}}, there),
+        ({**here, **secret, "fetch": {"url": "https://c.example.org/{{id}}"}}, there),
+    ]
+    assert agreed not in {digest(*tables) for tables in changed}
 
 
 def test_a_missing_variable_is_named():
@@ -269,6 +299,13 @@ def test_a_missing_variable_is_named():
         ({"url": "http://{{query}}.example.org/"}, SettingsError, "host cannot be a template"),
         ({"url": "ftp://example.org/"}, RefusedError, "not an http"),
         ({"url": "http://169.254.169.254/"}, RefusedError, "never called"),
+        ({"url": "http://[::1"}, SettingsError, "cannot be read as an address"),
+        ({"url": "http://127.0.0.1:99999/"}, SettingsError, "cannot be read as an address"),
+        (
+            {"url": "http://127.0.0.1/", "exists": {"url": "http://[x/"}},
+            SettingsError,
+            r"exists url: cannot be read as an address",
+        ),
         ({"url": "http://127.0.0.1/", "hits": "$["}, SettingsError, "no JSONPath"),
         ({"url": "http://127.0.0.1/", "headers": {"X": "{{query}}"}}, SettingsError, "only {{env:NAME}}"),
         (
@@ -288,6 +325,100 @@ def test_settings_that_cannot_work_are_refused_when_built_and_when_trust_is_aske
             return
         with pytest.raises(error, match=said):
             check()
+
+
+@pytest.mark.parametrize(
+    ("headers", "said"),
+    [
+        *(
+            ({name: "hunter" + "2"}, "a secret is named, never written")
+            for name in (
+                *("Authorization", "proxy-authorization", "Cookie", "X-API-Key", "api-key", "apikey", "X-Auth-Key"),
+                *("X-Vault-Token", "Client-Secret", "X-Password", "Ocp-Apim-Subscription-Key"),
+            )
+        ),
+        ({"X-Custom": "Bearer hunter" + "2"}, "a secret is named, never written"),
+        ({"A": "env:"}, "env: is not followed by the name of a variable"),
+        ({"A": "env: "}, "env: is not followed by the name of a variable"),
+        ({"A": "Bearer {{env:}}"}, "env: is not followed by the name of a variable"),
+        ({"A": "env:A B"}, "env: is not followed by the name of a variable"),
+        ({"A": "{{env:TOK|x}}"}, "only {{env:NAME}}"),
+        ({"Content-Length": "3"}, "is set by findback itself"),
+        ({"transfer-encoding": "chunked"}, "is set by findback itself"),
+        ({"Host": "other.example.org"}, "is set by findback itself"),
+        ({"x-findback": "no"}, "is set by findback itself"),
+        ({"A": "1", "a": "2"}, "is there twice"),
+    ],
+)
+def test_headers_that_hold_a_secret_or_cannot_be_sent_are_refused(headers, said):
+    """Before anything is called, and without showing the value."""
+    settings = RetrieverSettings(kind="http", url="http://127.0.0.1/", headers=headers)
+    for check in (lambda: make("http://127.0.0.1/", headers=headers), lambda: HttpRetriever.trusts("e", settings)):
+        with pytest.raises(SettingsError, match=said) as caught:
+            check()
+        assert "hunter" not in f"{caught.value} {caught.value.hint}"
+
+
+def test_plain_headers_are_sent_as_they_are():
+    """No secret: language, an own content type in place of ours, and a place with blanks around its name."""
+    headers = {"Accept-Language": "de", "X-Max-Tokens": "9", "content-type": "text/x", "X-A": "v {{ env:NAME }}"}
+    with serving(EMPTY) as server:
+        search(make(server.url, {"NAME": "n1"}, headers=headers, body={"q": "{{query}}"}), "x")
+    (sent,) = [asked.headers for asked in server.seen]
+    assert {key.lower(): value for key, value in sent.items() if key.lower() in {"accept-language", "x-a"}} == {
+        "accept-language": "de",
+        "x-a": "v n1",
+    }
+    assert [value for key, value in sent.items() if key.lower() == "content-type"] == ["text/x"]
+
+
+def test_a_large_answer_does_not_stop_the_others():
+    """While 300,000 results are read the loop goes on; no more than the bound are read."""
+    body = json.dumps({"hits": [{"id": "a"}] * 300_000}).encode()
+    ticks = []
+
+    async def tick():
+        while True:
+            ticks.append(time.monotonic())
+            await asyncio.sleep(0.01)
+
+    async def work():
+        ticking = asyncio.create_task(tick())
+        try:
+            return await retriever.search(Query("x"), 10)
+        finally:
+            ticking.cancel()
+
+    with serving(Reply(body=body)) as server:
+        retriever = make(server.url)
+        assert len(run_closing(retriever, work).hits) == MOST_HITS
+    assert max(later - sooner for sooner, later in itertools.pairwise(ticks)) < 1.5
+
+
+def test_reading_an_answer_takes_no_longer_than_a_call_may():
+    """A path that never ends is this query's error."""
+    release = threading.Event()
+    with serving(EMPTY) as server:
+        retriever = make(server.url, timeout=0.2)
+        retriever._reader.read = lambda *_: release.wait(20)
+        begun = time.monotonic()
+        with pytest.raises(EngineError, match=r"could not be read within 0\.2 s"):
+            search(retriever, "x")
+    release.set()
+    assert time.monotonic() - begun < 5
+
+
+@pytest.mark.parametrize("place", [{"s": 0, "e": 10**18}, {"s": 2**31, "e": 2**31}])
+def test_a_place_beyond_every_document_is_this_querys_error(place):
+    """The other questions keep their answers."""
+
+    def answer(asked):
+        return json_reply({"hits": [{"id": "a", **(place if "bad" in asked.path else {"s": 0, "e": 2**31 - 1})}]})
+
+    with serving(answer) as server:
+        asked = ask(make(f"{server.url}/{{{{query}}}}", start="s", end="e"), ["bad", "good"], depth=1)
+    assert asked.run.reason_of(0) == "EngineError: the place of result 1 ends after character 2,147,483,647"
+    assert asked.run.hits(1) == (Hit("a", None, None, Span(0, 2**31 - 1)),)
 
 
 def test_existence_and_documents_by_id():

@@ -1,6 +1,7 @@
 """Search functions written in Python."""
 
 import asyncio
+import contextlib
 import threading
 import time
 from pathlib import Path
@@ -69,6 +70,12 @@ def test_every_shape_is_read(returned, hits):
         ([{"id": "a", "text": 3}], "passage of result 1"),
         ([{"id": "a", "start": 3, "end": 1}], "place of result 1"),
         ([{"id": "a", "start": -1, "end": 1}], "place of result 1"),
+        ([{"id": "a", "start": 0, "end": 10**30}], "place of result 1 ends after character 2,147,483,647"),
+        ([Hit("a", None, None, (0, 10**30))], "place of result 1 ends after"),
+        (["\ud800"], "lone surrogate"),
+        (Answer((Hit("\udfff"),)), "lone surrogate"),
+        ([{"id": "a", "text": "\ud800"}], "passage of result 1 holds a lone surrogate"),
+        ([10**5000], "longer than 4,000"),
     ],
 )
 def test_every_other_shape_is_an_error(returned, said):
@@ -168,18 +175,32 @@ def test_a_function_that_hangs_is_given_up_and_the_next_query_goes_on():
         TimeoutError(CANARY),
         KeyError(f"x {CANARY}"),
         StopIteration(CANARY),
-        SystemExit(3),
+        SystemExit(0),
+        KeyboardInterrupt(),
+        GeneratorExit(),
+        asyncio.CancelledError(),
+        ValueError("\ud800"),
     ],
 )
 def test_whatever_it_raises_is_this_querys_error(error):
-    """Class and message without the words of the query; even an attempt to end the process."""
+    """Class and message without the words of the query; even an attempt to end the process, sync or async."""
 
     def find(query, k):
         raise error
 
-    with pytest.raises(EngineError, match="raised") as caught:
-        search(make(find), f"where is {CANARY}")
-    assert CANARY not in f"{caught.value} {caught.value.hint} {caught.value.__cause__}"
+    async def find_async(query, k):
+        raise error
+
+    def find_later(query, k):
+        return find_async(query, k)
+
+    for function in (find, find_async, find_later):
+        with pytest.raises(EngineError, match="raised") as caught:
+            search(make(function), f"where is {CANARY}")
+        said = f"{caught.value} {caught.value.hint} {caught.value.__cause__}"
+        assert f"raised {type(error).__name__}" in said or "StopIteration" in said
+        assert CANARY not in said
+        assert said.encode()
 
 
 def test_a_module_beside_the_settings_is_found(tmp_path):
@@ -222,6 +243,120 @@ def test_what_cannot_be_imported_is_named(tmp_path, monkeypatch):
         build(tmp_path, "fb_plain:value")
     with pytest.raises(SettingsError, match=r"\[retrievers.mine\] function"):
         build(tmp_path, "no colon")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "import sys; sys.exit(0)",
+        "import asyncio; raise asyncio.CancelledError",
+        "def __getattr__(name): raise SystemExit(0)",
+        "def __getattr__(name): raise ValueError('\\ud800')",
+    ],
+)
+def test_a_module_that_ends_the_program_is_a_fault_of_the_settings(tmp_path, monkeypatch, body):
+    """Importing it, or looking for the function in it, must not pass for a run that went well."""
+    import sys
+
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "fb_leaves", raising=False)
+    (tmp_path / "fb_leaves.py").write_text(body + "\n")
+    try:
+        with pytest.raises(SettingsError, match="importing fb_leaves failed: ") as caught:
+            build(tmp_path, "fb_leaves:find")
+    finally:
+        sys.modules.pop("fb_leaves", None)
+    assert str(caught.value).encode()
+
+
+def test_what_the_module_and_the_function_print_is_not_findbacks_output(tmp_path, monkeypatch, capsys):
+    """Importing and searching print to standard error; afterwards standard output is itself again."""
+    import sys
+
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "fb_talks.py").write_text(
+        "print('loading')\ndef find(query, k):\n    print('asked')\n    return []\n"
+        "async def later(query, k):\n    print('asked later')\n    return []\n"
+    )
+    before = sys.stdout
+    search(build(tmp_path, "fb_talks:find"), "x")
+    search(build(tmp_path, "fb_talks:later"), "x")
+    assert sys.stdout is before
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", "loading\nasked\nasked later\n")
+
+
+def test_an_async_function_that_blocks_is_given_up_and_the_next_query_goes_on():
+    """It blocks a loop of its own: the time limit holds, and the next query gets another loop."""
+    release = threading.Event()
+
+    async def find(query, k):
+        if query == "hang":
+            release.wait(20)
+        return [query]
+
+    begun = time.monotonic()
+    try:
+        asked = ask(make(find, seconds=0.2), ["hang", "good"], depth=1)
+    finally:
+        release.set()
+    assert time.monotonic() - begun < 5
+    assert asked.run.reason_of(0).endswith("did not return within 0.2 s")
+    assert documents(asked.run, 1) == ["good"]
+
+
+def test_async_calls_share_one_loop_and_run_at_once():
+    """What belongs to a loop can be kept between searches, even after one took too long; it is ended on closing."""
+    loops = []
+
+    async def find(query, k):
+        loops.append(asyncio.get_running_loop())
+        await asyncio.sleep(10 if query == "slow" else 0.1)
+        return [query]
+
+    begun = time.monotonic()
+    asked = ask(make(find, seconds=0.5, concurrency=4), ["slow", "b", "c", "d", "e", "f"], depth=1, concurrency=4)
+    assert time.monotonic() - begun < 3
+    assert asked.run.reason_of(0).endswith("did not return within 0.5 s")
+    assert [documents(asked.run, at) for at in range(1, 6)] == [["b"], ["c"], ["d"], ["e"], ["f"]]
+    assert len(set(loops)) == 1
+    assert loops[0].is_closed()
+
+
+def test_a_task_of_an_async_function_that_exits_ends_nothing():
+    """sys.exit in a task it started leaves the loop to the next query."""
+
+    async def leave():
+        raise SystemExit(0)
+
+    async def find(query, k):
+        task = asyncio.get_running_loop().create_task(leave())
+        with contextlib.suppress(SystemExit):
+            await task
+        return [query]
+
+    run = ask(make(find), ["a", "b"], depth=1).run
+    assert [documents(run, at) for at in (0, 1)] == [["a"], ["b"]]
+
+
+def test_an_answer_that_is_read_slowly_is_given_up():
+    """The list itself may be what hangs: it is read in the function's thread too."""
+    release = threading.Event()
+
+    class Slow:
+        def __iter__(self):
+            release.wait(20)
+            return iter(())
+
+    async def find(query, k):
+        return Slow()
+
+    for function in (lambda query, k: Slow(), find):
+        begun = time.monotonic()
+        with pytest.raises(EngineError, match="did not return within"):
+            search(make(function, seconds=0.1), "x")
+        assert time.monotonic() - begun < 5
+    release.set()
 
 
 def test_asking_for_trust_imports_nothing(tmp_path):

@@ -16,7 +16,8 @@ from findback.model.hits import Answer, Hit
 from findback.model.protocols import SILENT, Progress, Query, Retriever
 from findback.model.run import Run, RunBuilder
 from findback.retrievers.context import UnhonouredError, tell_unhonoured
-from findback.retrievers.masking import describe_exception
+from findback.retrievers.foreign import contain, is_ours, output_apart, search_contained
+from findback.retrievers.masking import describe_exception, list_words, mask
 
 WARM_UP = 3
 """First searches whose time is not kept."""
@@ -26,8 +27,8 @@ WIDER = 3
 """How many times more results the next round asks for."""
 MOST_PASSAGES = 20
 """Passages kept per document and question; what comes after adds nothing to passage-level figures."""
-
-
+CANCELLED = "CancelledError"
+"""What is wrong with a question whose search ended by itself, without a result or an error."""
 MOST_ERRORS = 10
 """Distinct errors that are listed; each failed question keeps its own in the run."""
 
@@ -98,7 +99,8 @@ class _Asking:
                 again, _spent = await self.search(question, query)
                 orders.add(_order(again))
         except UnhonouredError as error:
-            return _Outcome(unhonoured=str(error))
+            said = str(error)
+            return _Outcome(unhonoured=said if is_ours(self.retriever) else mask(said, list_words(query)))
         except AbsentError:
             return _Outcome(absent=True)
         except Exception as error:  # noqa: BLE001 (one query's exception is that query's error)
@@ -115,7 +117,7 @@ class _Asking:
         wanted, milliseconds, answer = self.depth, None, Answer(())
         for round_ in range(MOST_ROUNDS):
             begun = time.perf_counter()
-            found = await self.retriever.search(query, wanted)
+            found = await search_contained(self.retriever, query, wanted)
             if round_ == 0:
                 milliseconds = None if warming else (time.perf_counter() - begun) * 1000
             grown = len(found.hits) > len(answer.hits)
@@ -127,7 +129,7 @@ class _Asking:
 
     def describe(self, error: Exception, query: Query) -> str:
         """Return class and message; only our own retrievers are known to keep the query out of theirs."""
-        if isinstance(error, FindbackError) and type(self.retriever).__module__.startswith("findback."):
+        if isinstance(error, FindbackError) and is_ours(self.retriever):
             return f"{type(error).__name__}: {error}"
         return describe_exception(error, query)
 
@@ -192,11 +194,20 @@ async def ask_all(
     """
     if len({question for question, _ in queries}) < len(queries):
         raise UsageError("two questions have the same id", hint="ids must be distinct within a set")
-    prepare = getattr(retriever, "prepare", None)
-    if prepare is not None:
-        await prepare(progress)
     together = max(1, min(concurrency, getattr(retriever, "concurrency", None) or concurrency))
     asking = _Asking(retriever, depth, max(1, repeats), warm_up, resolve)
+    with output_apart():
+        outcomes = await _ask_each(asking, queries, together, progress)
+    return _collect(asking, queries, outcomes, together, created)
+
+
+async def _ask_each(
+    asking: _Asking, queries: Sequence[tuple[str, Query]], together: int, progress: Progress
+) -> list[_Outcome | None]:
+    """Return how each question ended; None where the search cancelled its own task."""
+    prepare = getattr(asking.retriever, "prepare", None)
+    if prepare is not None:
+        await contain(lambda: prepare(progress))
     outcomes: list[_Outcome | None] = [None] * len(queries)
     turns = iter(enumerate(queries))
 
@@ -206,14 +217,14 @@ async def ask_all(
             outcomes[at] = await asking.ask(question, query)
             progress.advance()
 
-    progress.start(f"Searching with {retriever.name}", len(queries))
+    progress.start(f"Searching with {asking.retriever.name}", len(queries))
     try:
         async with asyncio.TaskGroup() as group:
             for _ in range(min(together, len(queries))):
                 group.create_task(work())
     finally:
         progress.finish()
-    return _collect(asking, queries, outcomes, together, created)
+    return outcomes
 
 
 def config_digest(retriever: Retriever) -> str:
@@ -235,7 +246,11 @@ def _collect(
     failures: Counter[str] = Counter()
     contradicting = 0
     for (question, _query), outcome in zip(queries, outcomes, strict=True):
-        if outcome is None or outcome.absent:
+        if outcome is None:
+            # A search that cancelled its own task: nobody else ends one without ending all.
+            failures[CANCELLED] += 1
+            builder.fail(question, CANCELLED)
+        elif outcome.absent:
             missing.append(question)
         elif outcome.unhonoured is not None:
             builder.skip(question, outcome.unhonoured)

@@ -1,16 +1,20 @@
 """From `[retrievers.NAME]` to a retriever."""
 
+import hashlib
+import json
 from collections.abc import Mapping
 from typing import Protocol, TypeVar
 
 from pydantic import ValidationError
 
 from findback import registry
-from findback.errors import SettingsError
+from findback.errors import FindbackError, SettingsError
 from findback.model.protocols import Retriever
 from findback.model.record import Record
 from findback.model.settings import RetrieverSettings
 from findback.model.trusted import Trusted
+from findback.retrievers.foreign import output_apart
+from findback.retrievers.masking import say_exception
 from findback.retrievers.surroundings import Surroundings
 
 GROUP = "findback.retrievers"
@@ -50,14 +54,26 @@ def build_retriever(name: str, settings: RetrieverSettings, surroundings: Surrou
         MissingError: If the kind, a file or a model is not there.
         MissingLibraryError: If the kind needs a library that is not installed.
     """
-    kind: RetrieverKind = registry.load(GROUP, settings.kind)
-    return kind.build(name, settings, surroundings.within(name))
+    with output_apart():
+        try:
+            kind: RetrieverKind = registry.load(GROUP, settings.kind)
+            return kind.build(name, settings, surroundings.within(name))
+        except (FindbackError, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            if registry.is_ours(GROUP, settings.kind):
+                raise
+            # Not the exception itself: SystemExit would pass for a findback that has done its work.
+            raise SettingsError(
+                f"[retrievers.{name}] the plug-in {settings.kind} failed: {say_exception(error)}"
+            ) from error
 
 
 def list_trusted(retrievers: Mapping[str, RetrieverSettings]) -> tuple[Trusted, ...]:
     """Return everything that must be agreed to before any of these retrievers is built.
 
-    A kind that a plug-in brings is named itself, and not loaded: loading it would run its code.
+    A kind that a plug-in brings is named itself, and not loaded: loading it would run its code. Where it sends
+    what is in its settings cannot be told, so that it is agreed to with exactly these settings.
 
     Raises:
         SettingsError: If a setting makes no sense.
@@ -66,7 +82,9 @@ def list_trusted(retrievers: Mapping[str, RetrieverSettings]) -> tuple[Trusted, 
     found: list[Trusted] = []
     for name, settings in retrievers.items():
         if settings.kind in registry.names(GROUP) and not registry.is_ours(GROUP, settings.kind):
-            found.append(Trusted("plug-in", settings.kind))
+            content = json.dumps([settings.kind, settings.own], sort_keys=True, default=str)
+            digest = hashlib.sha256(content.encode()).hexdigest()[:12]
+            found.append(Trusted("plug-in", f"{settings.kind}, for {name} with its settings of digest {digest}"))
             continue
         kind: RetrieverKind = registry.load(GROUP, settings.kind)
         found.extend(kind.trusts(name, settings))

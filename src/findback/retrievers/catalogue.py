@@ -7,6 +7,7 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -75,7 +76,10 @@ def find_model(model: str, *, base: Path, models: Path | None) -> Path:
     """
     known = read_catalogue().get(model)
     if known is None:
-        folder = base / Path(model).expanduser()
+        folder = base / model
+        # A home folder that is not known is no folder.
+        with suppress(RuntimeError):
+            folder = base / Path(model).expanduser()
         if folder.is_dir():
             return folder
         raise MissingError(

@@ -32,6 +32,8 @@ KEPT_LINES = 3
 """Last lines of the program's error output that an error quotes."""
 MARKER_VARIABLE = "X_FINDBACK"
 """Set for the program, so that it can mark what it logs as evaluation traffic."""
+LOOKED_AFTER = 0.25
+"""Seconds after which a program that has not answered is looked after: it may have ended."""
 GRACE = 2.0
 """Seconds a program has to end by itself after its input was closed."""
 
@@ -132,9 +134,8 @@ class CommandRetriever:
         process = self._process
         if process is not None and process.returncode is None and process.stdin is not None:
             process.stdin.close()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(GRACE):
-                    await process.wait()
+            if await _wait(process) is not None:
+                _kill_group(process.pid)
         await self._end()
 
     def _lock(self) -> asyncio.Lock:
@@ -142,8 +143,7 @@ class CommandRetriever:
         if self._turn is None or self._turn[0] is not loop:
             # What belongs to a loop that has ended cannot be used or closed any more.
             if self._process is not None and self._process.returncode is None:
-                with suppress(ProcessLookupError):
-                    os.kill(self._process.pid, signal.SIGKILL)
+                _kill_group(self._process.pid)
             self._turn, self._process, self._drain = (loop, asyncio.Lock()), None, None
         return self._turn[1]
 
@@ -155,17 +155,20 @@ class CommandRetriever:
         try:
             process.stdin.write(line)
             await process.stdin.drain()
-            answered = await process.stdout.readline()
+            answered = await _read_line(process, process.stdout)
         except (BrokenPipeError, ConnectionResetError):
             answered = b""
         except ValueError:
             raise EngineError(f"the program's answer is longer than {LONGEST_LINE:,} bytes") from None
         if not answered.endswith(b"\n"):
-            status = await process.wait()
+            status = await _wait(process)
+            # What it started is of no use without it, and may hold its pipes open.
+            _kill_group(process.pid)
             if self._drain is not None:
                 await asyncio.wait({self._drain}, timeout=GRACE)
             raise EngineError(
-                f"the program ended with status {status}{self._tail()}",
+                f"the program {f'ended with status {status}' if status is not None else 'closed its output'}"
+                f"{self._tail()}",
                 hint="run it by hand and send it a line",
             )
         return answered
@@ -185,10 +188,12 @@ class CommandRetriever:
                 cwd=self._base,
                 env=self._environment(),
                 limit=LONGEST_LINE,
+                start_new_session=True,
             )
-        except OSError as error:
+        except (OSError, ValueError) as error:
+            said = (error.strerror if isinstance(error, OSError) else str(error)) or type(error).__name__
             raise EngineError(
-                f"cannot start {self._own.command[0]}: {(error.strerror or type(error).__name__).lower()}",
+                f"cannot start {self._own.command[0]}: {said.lower()}",
                 hint=f"`command` is started in {self._base}",
             ) from None
         self._drain = asyncio.create_task(self._listen(self._process))
@@ -213,11 +218,10 @@ class CommandRetriever:
         process, self._process = self._process, None
         if process is not None:
             if process.returncode is None:
-                with suppress(ProcessLookupError):
-                    process.kill()
+                _kill_group(process.pid)
             if process.stdin is not None:
                 process.stdin.close()
-            await process.wait()
+            await _wait(process)
         drain, self._drain = self._drain, None
         if drain is not None:
             await asyncio.wait({drain}, timeout=GRACE)
@@ -245,6 +249,38 @@ class CommandRetriever:
         if isinstance(content, dict) and content.get("error"):
             raise EngineError(f"the program reports: {mask(str(content['error']), list_words(query))}")
         return read_answer(content, k)
+
+
+async def _read_line(process: asyncio.subprocess.Process, output: asyncio.StreamReader) -> bytes:
+    """Return the next line; what there is of it where the program has ended, whoever still holds its output."""
+    reading = asyncio.ensure_future(output.readline())
+    try:
+        while not reading.done():
+            has_ended = process.returncode is not None
+            await asyncio.wait({reading}, timeout=LOOKED_AFTER)
+            if has_ended and not reading.done():
+                return b""
+        return reading.result()
+    finally:
+        reading.cancel()
+
+
+async def _wait(process: asyncio.subprocess.Process) -> int | None:
+    """Return the status of a program that ends soon, else None.
+
+    Its own end counts: asyncio would wait until everybody has closed its pipes, processes it started included.
+    """
+    clock = asyncio.get_running_loop().time
+    until = clock() + GRACE
+    while process.returncode is None and clock() < until:  # noqa: ASYNC110 (nothing tells of its own end alone)
+        await asyncio.sleep(0.01)
+    return process.returncode
+
+
+def _kill_group(leader: int) -> None:
+    """End a program, which leads a process group of its own, and whatever it started in it."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)
 
 
 def _find_program(program: str, base: Path) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-from findback.errors import MissingError
+from findback.errors import MissingError, SettingsError
 from findback.files import sha256_of
 from findback.model.hits import Answer
 from findback.model.protocols import SILENT, Progress, Query, ScoreDirection
@@ -62,7 +62,13 @@ class FileRetriever:
             MissingError: If there is no such file.
         """
         own = read_own(name, settings, FileSettings)
-        path = surroundings.base / Path(own.path).expanduser()
+        try:
+            path = surroundings.base / Path(own.path).expanduser()
+        except RuntimeError:
+            raise SettingsError(
+                f"[retrievers.{name}] path: {own.path!r} starts with a home folder that is not known",
+                hint="write a path relative to findback.toml, or from ~ or /",
+            ) from None
         if not path.is_file():
             raise MissingError(f"[retrievers.{name}] path: there is no file {path}", hint="relative to findback.toml")
         return cls(name, own, path)

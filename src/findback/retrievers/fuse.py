@@ -1,6 +1,7 @@
 """Several retrievers as one: by reciprocal ranks, or by weighted scores."""
 
 import asyncio
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
@@ -13,6 +14,7 @@ from findback.model.record import Record
 from findback.model.settings import EgressLevel, RetrieverSettings
 from findback.model.trusted import Trusted
 from findback.retrievers.build import read_own
+from findback.retrievers.foreign import contain, search_contained
 from findback.retrievers.surroundings import Surroundings
 
 LEVELS: tuple[EgressLevel, ...] = ("local", "internal", "external")
@@ -81,7 +83,7 @@ class FuseRetriever:
         for part in self._parts:
             prepare = getattr(part, "prepare", None)
             if prepare is not None:
-                await prepare(progress)
+                await contain(functools.partial(prepare, progress))
 
     async def search(self, query: Query, k: int) -> Answer:
         """Return the fused ranking; each document with the passage of the retriever that ranks it best.
@@ -90,7 +92,9 @@ class FuseRetriever:
             EngineError: If one of the retrievers fails.
         """
         wanted = max(k, self._own.depth or k)
-        found = await asyncio.gather(*(part.search(query, wanted) for part in self._parts), return_exceptions=True)
+        found = await asyncio.gather(
+            *(search_contained(part, query, wanted) for part in self._parts), return_exceptions=True
+        )
         answers = [_expect_answer(one) for one in found]
         weights = self._own.weights or (1.0,) * len(answers)
         totals: dict[str, float] = {}

@@ -1,11 +1,10 @@
 """A search system behind HTTP: a request template, and paths into its JSON answer."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Any, TypeVar
 
 import stamina
 
@@ -18,6 +17,7 @@ from findback.net import (
     HttpAnswer,
     HttpClient,
     UnreachableError,
+    origin_of,
     quiet_libraries,
     without_query,
 )
@@ -43,6 +43,9 @@ from findback.retrievers.templates import (
     list_names,
     values_of,
 )
+from findback.retrievers.workers import Workers
+
+Read = TypeVar("Read")
 
 AGAIN = frozenset({429, 502, 503, 504})
 """Statuses after which the same request may succeed."""
@@ -86,19 +89,28 @@ class HttpRetriever:
         self._reader = AnswerReader(name, own)
         self._found = compile_path(name, "exists.found", own.exists.found) if own.exists and own.exists.found else None
         self._text = compile_path(name, "fetch.text", own.fetch.text) if own.fetch else None
+        self._workers = Workers()
         self._free_at = 0.0
         self._reached = False
 
     @classmethod
     def trusts(cls, name: str, settings: RetrieverSettings) -> tuple[Trusted, ...]:
-        """Return the hosts queries would go to and the variables whose values would be sent."""
+        """Return the origins queries would go to, and which variable's value would go to which of them.
+
+        Each says for which retriever, so that an agreement to send a secret to one system covers no other.
+        """
         own = read_own(name, settings, HttpRetrieverSettings)
         check_settings(name, own)
         urls = [own.url, *(request.url for request in (own.exists, own.fetch) if request)]
-        variables = [variable for value in own.headers.values() for variable in list_variables(value)]
+        origins = tuple(dict.fromkeys(origin_of(url) for url in urls))
         return (
-            *(Trusted("host", urlsplit(url).netloc) for url in dict.fromkeys(urls)),
-            *(Trusted("variable", variable) for variable in dict.fromkeys(variables)),
+            *(Trusted("host", f"{origin}, asked by {name}") for origin in origins),
+            *(
+                Trusted("variable", f"${variable}, sent to {origin} in header {header} by {name}")
+                for header, value in own.headers.items()
+                for variable in list_variables(value)
+                for origin in origins
+            ),
         )
 
     @classmethod
@@ -136,8 +148,7 @@ class HttpRetriever:
         own = self._own
         answered = await self._call(own.method, own.url, own.body, own.body_type, values)
         shown = without_query(own.url)
-        content = read_json(_expect_success(answered, shown), shown)
-        answer = self._reader.read(content, asked, shown)
+        answer = await self._read(lambda: self._reader.read(_read_success(answered, shown), asked, shown), shown)
         return answer if asked == k else answer._replace(exhausted=True)
 
     async def exists(self, document: str) -> bool | None:
@@ -152,10 +163,11 @@ class HttpRetriever:
         answered = await self._call(request.method, request.url, request.body, "json", {"id": document})
         if answered.status in {404, 410}:
             return False
-        answered = _expect_success(answered, without_query(request.url))
-        if self._found is None:
+        shown, found = without_query(request.url), self._found
+        if found is None:
+            _expect_success(answered, shown)
             return True
-        return any(self._found.findall(read_json(answered, without_query(request.url))))
+        return await self._read(lambda: any(found.findall(_read_success(answered, shown))), shown)
 
     async def fetch(self, document: str) -> str | None:
         """Return the system's own text of a document; None if it has none, or without `[retrievers.NAME.fetch]`.
@@ -163,25 +175,41 @@ class HttpRetriever:
         Raises:
             EngineError: If the system answers neither.
         """
-        request = self._own.fetch
-        if request is None or self._text is None:
+        request, text = self._own.fetch, self._text
+        if request is None or text is None:
             return None
         answered = await self._call(request.method, request.url, request.body, "json", {"id": document})
         if answered.status in {404, 410}:
             return None
-        content = read_json(_expect_success(answered, without_query(request.url)), without_query(request.url))
-        found = self._text.findall(content)
+        shown = without_query(request.url)
+        found = await self._read(lambda: text.findall(_read_success(answered, shown)), shown)
         return found[0] if found and isinstance(found[0], str) else None
 
     async def close(self) -> None:
         """Close the connections."""
+        self._workers.stop()
         await self._client.close()
+
+    async def _read(self, read: Callable[[], Read], shown: str) -> Read:
+        """Return what a large answer holds, without stopping the other searches, and in bounded time."""
+        try:
+            async with asyncio.timeout(self._client.timeout) as limit:
+                return await self._workers.run(read)  # type: ignore[no-any-return]
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise EngineError(
+                f"the answer of {shown} could not be read within {self._client.timeout:g} s",
+                hint="ask for fewer results or fields, or raise `timeout`",
+            ) from None
 
     async def _call(
         self, method: str | None, url: str, body: Body | None, body_type: str, values: Values
     ) -> HttpAnswer:
         """Send a filled template, again where that may help."""
         content, headers = _fill_body(body, body_type, values)
+        named = {header.lower() for header in self._headers}
+        headers = {header: value for header, value in headers.items() if header.lower() not in named}
         method = method or ("GET" if body is None else "POST")
         shown, filled = without_query(url), fill_address(url, values)
         with quiet_libraries():
@@ -262,6 +290,10 @@ def _fill_body(body: Body | None, body_type: str, values: Values) -> tuple[bytes
 
 def _pairs(body: dict[str, Any] | list[Any]) -> list[tuple[str, Any]]:
     return list(body.items()) if isinstance(body, dict) else [(str(at), value) for at, value in enumerate(body)]
+
+
+def _read_success(answered: HttpAnswer, shown: str) -> Any:
+    return read_json(_expect_success(answered, shown), shown)
 
 
 def _expect_success(answered: HttpAnswer, shown: str) -> HttpAnswer:

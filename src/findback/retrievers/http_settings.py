@@ -4,7 +4,6 @@ import ipaddress
 import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
 from pydantic import Field, PositiveInt
 
@@ -12,13 +11,24 @@ from findback.errors import RefusedError, SettingsError
 from findback.model.protocols import ScoreDirection
 from findback.model.record import LOCAL_ONLY, Record
 from findback.model.settings import EgressLevel
-from findback.net import check_address, is_loopback
+from findback.net import MARKER, check_address, host_of, is_loopback
 from findback.retrievers.json_answer import PathSettings
-from findback.retrievers.templates import check_names, list_names
+from findback.retrievers.templates import check_names
 
 FROM_ENVIRONMENT = "env:"
 
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PLACE = re.compile(r"\{\{\s*env:\s*([^{}|]*?)\s*\}\}")
+_SECRET_HEADER = re.compile(
+    r"authori[sz]ation|authentication|cookie|token(?!s)|secret|passw|credential|api[-_]?key"
+    r"|(?:^|access|auth|subscription|account|functions|private|master|admin|x)[-_]?key$"
+)
+"""Names of headers whose value lets somebody in."""
+_SECRET_VALUE = re.compile(r"(?:bearer|basic|digest|token|apikey|api-key)\s+\S", re.IGNORECASE)
+_CONNECTION = {"connection", "expect", "host", "keep-alive", "proxy-connection", "te", "trailer", "upgrade"}
+_OUR_HEADERS = frozenset({*_CONNECTION, "content-length", "transfer-encoding", *map(str.lower, MARKER)})
+"""Headers that follow from the address, the body and the connection, or say that this is an evaluation."""
 
 Body = str | dict[str, Any] | list[Any]
 
@@ -69,7 +79,8 @@ def check_settings(name: str, own: HttpRetrieverSettings) -> None:
     """Refuse addresses and templates that cannot work; nothing is called.
 
     Raises:
-        SettingsError: If a template names something unknown, or the host is a template.
+        SettingsError: If an address cannot be read, a template names something unknown, the host is a template, or
+            a header cannot be sent or holds a secret itself.
         RefusedError: If an address is one that must not be called.
     """
     where = f"[retrievers.{name}]"
@@ -83,26 +94,52 @@ def check_settings(name: str, own: HttpRetrieverSettings) -> None:
     )
     for place, url, body, allowed in requests:
         check_names([url, body], allowed=allowed, where=place)
-        if "{{" in urlsplit(url.replace("|", "")).netloc:
+        host = host_of(url)
+        if host is None:
+            raise SettingsError(f"{place} url: cannot be read as an address", hint="write it as https://host:port/path")
+        if "{{" in host:
             raise SettingsError(f"{place} url: the host cannot be a template", hint="name one host")
         try:
             check_address(url)
         except RefusedError as error:
             raise RefusedError(f"{place} url: {error}", hint=error.hint) from None
+    seen: set[str] = set()
     for header, value in own.headers.items():
-        if set(list_names([value])) - {f"{FROM_ENVIRONMENT}{variable}" for variable in list_variables(value)}:
-            raise SettingsError(f"{where} headers.{header}: only {{{{env:NAME}}}} may stand in a header")
-        if not _HEADER.fullmatch(header) or not value.isprintable() or not value.isascii():
-            raise SettingsError(f"{where} headers.{header}: holds characters that no header may have")
+        check_header(f"{where} headers.{header}", header, value)
+        if header.lower() in seen:
+            raise SettingsError(f"{where} headers.{header}: is there twice", hint="letter case does not matter")
+        seen.add(header.lower())
+
+
+def check_header(place: str, header: str, value: str) -> None:
+    """Refuse a header that cannot be sent, that is not the user's to set, or that holds a secret itself.
+
+    Raises:
+        SettingsError: Without the value.
+    """
+    if not _HEADER.fullmatch(header) or not value.isprintable() or not value.isascii():
+        raise SettingsError(f"{place}: holds characters that no header may have")
+    if header.lower() in _OUR_HEADERS:
+        raise SettingsError(f"{place}: is set by findback itself", hint="leave it out")
+    variables = list_variables(value)
+    if not all(_VARIABLE.fullmatch(variable) for variable in variables):
+        raise SettingsError(
+            f"{place}: {FROM_ENVIRONMENT} is not followed by the name of a variable", hint=f'{header} = "env:NAME"'
+        )
+    if "{{" in _PLACE.sub("", value):
+        raise SettingsError(f"{place}: only {{{{env:NAME}}}} may stand in a header")
+    if value and not variables and (_SECRET_HEADER.search(header.lower()) or _SECRET_VALUE.match(value)):
+        raise SettingsError(
+            f"{place}: a secret is named, never written into findback.toml",
+            hint=f'export it, and write {header} = "env:NAME" (or "Bearer {{{{env:NAME}}}}")',
+        )
 
 
 def list_variables(value: str) -> list[str]:
-    """Return the environment variables a header names."""
+    """Return the environment variables a header names, in order."""
     if value.startswith(FROM_ENVIRONMENT):
         return [value.removeprefix(FROM_ENVIRONMENT).strip()]
-    return [
-        used.removeprefix(FROM_ENVIRONMENT).strip() for used in list_names([value]) if used.startswith(FROM_ENVIRONMENT)
-    ]
+    return list(dict.fromkeys(_PLACE.findall(value)))
 
 
 def fill_header(name: str, header: str, value: str, environment: Mapping[str, str]) -> str:
@@ -121,12 +158,10 @@ def fill_header(name: str, header: str, value: str, environment: Mapping[str, st
             )
         if not secret.isprintable() or not secret.isascii():
             raise SettingsError(f"the environment variable {variable} holds characters that no header may have")
-        found[f"{FROM_ENVIRONMENT}{variable}"] = secret
+        found[variable] = secret
     if value.startswith(FROM_ENVIRONMENT):
         return next(iter(found.values()))
-    for used, secret in found.items():
-        value = value.replace(f"{{{{{used}}}}}", secret)
-    return value
+    return _PLACE.sub(lambda match: found[match[1]], value)
 
 
 def egress_of(url: str) -> EgressLevel:
@@ -135,7 +170,7 @@ def egress_of(url: str) -> EgressLevel:
     >>> egress_of("http://127.0.0.1:9200"), egress_of("http://10.1.2.3/s"), egress_of("https://search.example.org")
     ('local', 'internal', 'external')
     """
-    host = urlsplit(url).hostname or ""
+    host = host_of(url) or ""
     if is_loopback(host):
         return "local"
     try:

@@ -1,5 +1,6 @@
 """A search system's JSON answer, read through JSONPath."""
 
+from itertools import islice
 from typing import Any
 
 import jsonpath
@@ -63,19 +64,20 @@ class AnswerReader:
         Raises:
             EngineError: If a path matches nothing where it must, or a value is not what it should be.
         """
-        if self._abstain is not None and any(self._abstain.findall(content)):
+        if self._abstain is not None and any(match.obj for match in self._abstain.finditer(content)):
             return Answer((), exhausted=True, abstained=True)
         items = self._list(content, shown)
         hits = tuple(self._hit(item, rank, shown) for rank, item in enumerate(items[:MOST_HITS], 1))
         return Answer(hits, exhausted=len(hits) < k)
 
     def _list(self, content: Any, shown: str) -> list[Any]:
-        items = self._hits.findall(content)
+        # Read one by one: what stands beyond the bound costs nothing.
+        items = [match.obj for match in islice(self._hits.finditer(content), MOST_HITS)]
         if len(items) == 1 and isinstance(items[0], list):
             # The path names the list itself instead of what is in it.
-            return list(items[0])
+            return items[0]
         if items and items != [None]:
-            return list(items)
+            return items
         holders = self._holder.findall(content)
         if not holders:
             raise EngineError(
@@ -143,5 +145,4 @@ def read_json(answered: HttpAnswer, shown: str) -> Any:
 def _first(path: CompiledPath | None, item: Any) -> Any:
     if path is None or not isinstance(item, list | dict):
         return None
-    found = path.findall(item)
-    return found[0] if found else None
+    return next((match.obj for match in path.finditer(item)), None)

@@ -7,6 +7,7 @@ from urllib.parse import quote, quote_plus
 
 from findback.model.case import Context
 from findback.model.protocols import Query
+from findback.text.safe import escape_terminal
 
 MASK = "…"
 LONGEST = 300
@@ -38,7 +39,7 @@ def mask(message: str, words: Iterable[str]) -> str:
     >>> mask("KeyError: 'lost parcel' in parcels", {"lost", "parcel"})
     "KeyError: '… …' in …s"
     """
-    line = " ".join(message.split())
+    line = _clean(message)
     long = sorted((word for word in words if len(word) >= WHOLE), key=len, reverse=True)
     short = {word for word in words if 1 < len(word) < WHOLE}
     folded = line.casefold()
@@ -56,8 +57,26 @@ def mask(message: str, words: Iterable[str]) -> str:
 
 def describe_exception(error: BaseException, query: Query) -> str:
     """Return class and message of an exception without the words of the query."""
-    message = mask(str(error), list_words(query))
-    return f"{type(error).__name__}: {message}" if message else type(error).__name__
+    return _describe(error, list_words(query))
+
+
+def say_exception(error: BaseException) -> str:
+    """Return class and message of an exception that no query caused, on one line and clipped."""
+    return _describe(error, ())
+
+
+def _describe(error: BaseException, words: Iterable[str]) -> str:
+    name = _clean(type(error).__name__)
+    try:
+        message = mask(str(error), words)
+    except Exception:  # noqa: BLE001 (a foreign exception may fail even at saying what it is)
+        message = ""
+    return f"{name}: {message}" if message else name
+
+
+def _clean(text: str) -> str:
+    """Return a foreign text on one line, and such that every file and terminal can hold it."""
+    return escape_terminal(" ".join(text.split()))
 
 
 def _hide(word: str, long: list[str]) -> str:

@@ -6,6 +6,7 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -20,10 +21,11 @@ from findback.model.settings import EgressLevel, RetrieverSettings
 from findback.model.trusted import Trusted
 from findback.retrievers.build import read_own
 from findback.retrievers.context import FIELDS
-from findback.retrievers.masking import describe_exception
+from findback.retrievers.foreign import is_being_cancelled, output_apart
+from findback.retrievers.masking import describe_exception, say_exception
 from findback.retrievers.returned import MOST_HITS, SHAPES, read_answer
 from findback.retrievers.surroundings import Surroundings
-from findback.retrievers.workers import Worker
+from findback.retrievers.workers import AsyncWorker, Workers
 
 Search = Callable[..., Any]
 
@@ -68,7 +70,7 @@ class PythonRetriever:
         self._is_async = _is_async(function)
         self._takes_k, self._takes_context = _read_signature(function, self._where)
         self.honours = FIELDS if self._takes_context else frozenset[str]()
-        self._idle: list[Worker] = []
+        self._workers, self._async_worker = Workers(), AsyncWorker()
 
     @classmethod
     def trusts(cls, name: str, settings: RetrieverSettings) -> tuple[Trusted, ...]:
@@ -109,17 +111,19 @@ class PythonRetriever:
             call = functools.partial(call, context=query.context)
         try:
             async with asyncio.timeout(self._seconds) as limit:
-                returned = await (call() if self._is_async else self._in_thread(call))
-                if inspect.isawaitable(returned):
-                    returned = await returned
-            returned = _read_whole(returned)
-        except Exception as error:  # noqa: BLE001 (whatever foreign code raises is this query's error)
+                with output_apart():
+                    found = await self._run(call, k)
+        except (Exception, asyncio.CancelledError) as error:
             if isinstance(error, TimeoutError) and limit.expired():
                 raise EngineError(
                     f"{self._where} did not return within {self._seconds:g} s", hint="raise `timeout`"
                 ) from None
+            if isinstance(error, asyncio.CancelledError) and is_being_cancelled():
+                raise
             raise EngineError(f"{self._where} raised {describe_exception(error, query)}") from None
-        return read_answer(returned, k)
+        if isinstance(found, EngineError):
+            raise found
+        return found
 
     async def exists(self, document: str) -> bool | None:
         """Return None: a function cannot be asked."""
@@ -127,22 +131,21 @@ class PythonRetriever:
 
     async def close(self) -> None:
         """End the threads."""
-        while self._idle:
-            self._idle.pop().stop()
+        self._workers.stop()
+        await self._async_worker.close()
 
-    async def _in_thread(self, call: Callable[[], Any]) -> Any:
-        worker = self._idle.pop() if self._idle else Worker()
-        try:
-            returned = await worker.run(lambda: _read_whole(call()))
-        except BaseException as error:
-            # A cancelled call still runs in its thread: that thread must not get another one.
-            if isinstance(error, asyncio.CancelledError):
-                worker.stop()
-            else:
-                self._idle.append(worker)
-            raise
-        self._idle.append(worker)
-        return returned
+    async def _run(self, call: Callable[[], Any], k: int) -> Answer | EngineError:
+        """Return the answer, or what is wrong with it, from the thread of the function."""
+        found: Any = call
+        if not self._is_async:
+            found = await self._workers.run(lambda: _read(call(), k))
+            if not inspect.isawaitable(found):
+                return found  # type: ignore[no-any-return]
+
+        async def work() -> Answer | EngineError:
+            return _read(await (call() if self._is_async else found), k)  # type: ignore[no-any-return]
+
+        return await self._async_worker.run(work)  # type: ignore[no-any-return]
 
 
 def import_function(where: str, base: Path) -> Search:
@@ -153,30 +156,50 @@ def import_function(where: str, base: Path) -> Search:
         SettingsError: If importing the module fails, or it is no function.
     """
     module_name, _, path = where.partition(":")
-    folder = str(base.absolute())
-    sys.path.insert(0, folder)
-    try:
-        importlib.invalidate_caches()
-        module = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
-            raise SettingsError(f"{where} needs the module {error.name}, which is not installed") from None
-        raise MissingError(f"there is no module {module_name}", hint=f"it is looked for in {folder} first") from None
-    except Exception as error:
-        raise SettingsError(f"importing {module_name} failed: {type(error).__name__}: {error}") from error
-    finally:
-        # Later imports of the module must still find their neighbours, but shadow nothing.
-        sys.path.remove(folder)
-        if folder not in sys.path:
-            sys.path.append(folder)
-    found: Any = module
-    for part in path.split("."):
-        found = getattr(found, part, None)
+    with output_apart():
+        found = _find_function(where, module_name, path, str(base.absolute()))
     if found is None:
         raise MissingError(f"the module {module_name} has no {path}", hint=f"`function` is {where!r}")
     if not callable(found):
         raise SettingsError(f"{where} is a {type(found).__name__}, not a function")
     return found  # type: ignore[no-any-return]
+
+
+def _find_function(where: str, module_name: str, path: str, folder: str) -> Any:
+    sys.path.insert(0, folder)
+    try:
+        importlib.invalidate_caches()
+        found: Any = importlib.import_module(module_name)
+        for part in path.split("."):
+            found = getattr(found, part, None)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
+            raise SettingsError(f"{where} needs the module {error.name}, which is not installed") from None
+        raise MissingError(f"there is no module {module_name}", hint=f"it is looked for in {folder} first") from None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        # A module that calls sys.exit must not pass for a findback that has done its work.
+        raise SettingsError(f"importing {module_name} failed: {say_exception(error)}") from error
+    finally:
+        # Later imports of the module must still find their neighbours, but shadow nothing.
+        with suppress(ValueError):
+            sys.path.remove(folder)
+        if folder not in sys.path:
+            sys.path.append(folder)
+    return found
+
+
+def _read(returned: Any, k: int) -> Any:
+    """Return the answer in what a function returned, or what is wrong with it; an awaitable as it is."""
+    if inspect.isawaitable(returned):
+        return returned
+    returned = _read_whole(returned)
+    try:
+        return read_answer(returned, k)
+    except EngineError as error:
+        # Handed back, not raised: it is findback's own sentence, not the function's.
+        return error
 
 
 def _read_whole(returned: Any) -> Any:
@@ -197,7 +220,7 @@ def _read_signature(function: Search, where: str) -> tuple[bool, bool]:
     """
     try:
         parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):
+    except Exception:  # noqa: BLE001 (objects may bring a signature of their own)
         return True, False
     positional = [
         parameter

@@ -159,7 +159,11 @@ class _Reading:
         if first is None:
             return
         delimiter = max("\t;,", key=first.count)
-        names = [name.strip().lower() for name in next(csv.reader([first], delimiter=delimiter))]
+        try:
+            names = [name.strip().lower() for name in next(csv.reader([first], delimiter=delimiter), [])]
+        except csv.Error as error:
+            self.fault(1, _explain(error))
+            return
         if not {*names} & {*QUESTION_KEYS, *TEXT_KEYS, "id"} or not {*names} & {*DOCUMENT_KEYS}:
             self.fault(
                 1,
@@ -178,7 +182,7 @@ class _Reading:
                 if keys:
                     self.add_row(record, keys, numbered.at, numeric=True)
         except csv.Error as error:
-            self.fault(numbered.at, f"not valid CSV: {error}")
+            self.fault(numbered.at, _explain(error))
 
     def keys_of(self, record: Mapping[str, Any], line: int) -> list[tuple[bool, str]]:
         """Return the keys of the question a record belongs to: its id, its text, or both."""
@@ -265,6 +269,12 @@ class _Numbered:
     def __next__(self) -> str:
         self.at, line = next(self._lines)
         return line
+
+
+def _explain(error: csv.Error) -> str:
+    if "new-line character" in str(error):
+        return "not valid CSV: a carriage return stands inside a line (line ends must be LF or CRLF)"
+    return f"not valid CSV: {error}"
 
 
 def _has_other_id(record: Mapping[str, Any]) -> bool:

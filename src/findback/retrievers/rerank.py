@@ -17,6 +17,7 @@ from findback.model.trusted import Trusted
 from findback.retrievers.build import read_own
 from findback.retrievers.dense import EmbedderSettings, load_embedder, model_digest, store_path
 from findback.retrievers.embedder import Embedder
+from findback.retrievers.foreign import contain, search_contained
 from findback.retrievers.surroundings import Surroundings
 from findback.retrievers.vectors import Rows, VectorStore, digest_of
 
@@ -80,7 +81,7 @@ class RerankRetriever:
         """Load the model, and prepare what is reranked."""
         prepare = getattr(self._first, "prepare", None)
         if prepare is not None:
-            await prepare(progress)
+            await contain(lambda: prepare(progress))
         if self._embedder is None:
             self._embedder = await asyncio.to_thread(load_embedder, self._folder, self._own, self._surroundings)
         if self._store is None:
@@ -93,7 +94,7 @@ class RerankRetriever:
             EngineError: If what is reranked fails, or gives neither passages nor documents of the corpus.
         """
         await self.prepare()
-        found = await self._first.search(query, max(k, self._own.top))
+        found = await search_contained(self._first, query, max(k, self._own.top))
         head, rest = found.hits[: self._own.top], found.hits[self._own.top :]
         if not head:
             return found
