@@ -9,6 +9,9 @@ BENCHMARKS = (
     ("Help page", "help_speed.py"),
     ("Scoring 10,000 queries × 1,000 results", "score_speed.py"),
     ("Scoring 1,000 queries × 100 results", "score_speed.py", "--queries", "1000", "--depth", "100", "--rounds", "15"),
+    ("Mining 10 million search events", "sessionise.py"),
+    ("Scanning a Slack export", "chat_scan.py"),
+    ("Redaction", "redaction_speed.py"),
     ("Wording of 100,000 pairs of 2 kB", "audit_speed.py"),
 )
 

@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 
 from findback.errors import StorageError
-from findback.files import TEMPORARY, folder_atomically, open_atomically, private_folder, write_atomically
+from findback.files import (
+    STALE_SECONDS,
+    TEMPORARY,
+    folder_atomically,
+    open_atomically,
+    private_folder,
+    sweep,
+    write_atomically,
+)
 
 
 def leftovers(folder: Path) -> list[str]:
@@ -77,3 +85,57 @@ def test_a_link_planted_at_the_target_is_replaced_not_followed(tmp_path: Path) -
     write_atomically(link, "new")
     assert victim.read_text() == "safe"
     assert link.read_text() == "new"
+
+
+def test_what_is_no_regular_file_is_not_replaced(tmp_path: Path) -> None:
+    """A pipe, a device, a folder and a path without a name are refused with a sentence and stay as they were."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    linked = tmp_path / "linked"
+    linked.symlink_to(pipe)
+    for target in (pipe, linked, Path("/dev/full"), Path("/dev/null")):
+        with pytest.raises(StorageError, match="not a regular file"):
+            write_atomically(target, "x")
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert linked.is_symlink()
+    for target in (tmp_path, Path(), Path("/"), Path("..")):
+        with pytest.raises(StorageError, match="it is a folder"):
+            write_atomically(target, "x")
+    with pytest.raises(StorageError, match="no usable path"):
+        write_atomically(Path("a\0b"), "x")
+    assert leftovers(tmp_path) == []
+
+
+def test_a_file_is_not_replaced_by_a_folder(tmp_path: Path) -> None:
+    """A folder takes the place of a folder or of nothing, never of a file."""
+    target = tmp_path / "notes"
+    target.write_text("mine")
+    with pytest.raises(StorageError, match="not a folder"), folder_atomically(target):
+        pass
+    assert target.read_text() == "mine"
+
+
+def test_folders_made_on_the_way_are_private_too(tmp_path: Path) -> None:
+    """Every folder that had to be made for a private one has mode 0700; those that were there keep theirs."""
+    there = tmp_path / "there"
+    there.mkdir(mode=0o755)
+    private_folder(there / "findback" / "w" / "runs")
+    made = [there / "findback", there / "findback" / "w", there / "findback" / "w" / "runs"]
+    assert [stat.S_IMODE(place.stat().st_mode) for place in made] == [0o700] * 3
+    assert stat.S_IMODE(there.stat().st_mode) == 0o755
+
+
+def test_only_stale_temporaries_are_swept(tmp_path: Path) -> None:
+    """A temporary file or folder goes once it is a day old; a fresh one and everything else stay."""
+    old = [tmp_path / f"{TEMPORARY}a", tmp_path / f"{TEMPORARY}b", tmp_path / "result.json"]
+    old[1].mkdir()
+    (old[1] / "part").write_text("half")
+    for path in (old[0], old[2], tmp_path / f"{TEMPORARY}new"):
+        path.write_text("x")
+    for path in old:
+        os.utime(path, (0, STALE_SECONDS))
+    now = 2 * STALE_SECONDS + 1.0
+    os.utime(tmp_path / f"{TEMPORARY}new", (now, now - STALE_SECONDS / 2))
+    sweep(tmp_path, now=now)
+    assert sorted(os.listdir(tmp_path)) == [f"{TEMPORARY}new", "result.json"]
+    sweep(tmp_path / "nowhere", now=now)

@@ -1,5 +1,6 @@
 """Bad input on the command line: a sentence, a place, a hint and a status, and nothing half-written."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -198,3 +199,106 @@ def test_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     for _ in range(3):
         done = subprocess.run(["sh", "-c", line], cwd=root, capture_output=True, text=True, check=False)
         assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--part", "100"),
+        ("--part", "0"),
+        ("--grade", "-1"),
+        ("--grade", "4"),
+        ("--doc", ""),
+        ("--doc", "\udcff"),
+    ],
+)
+def test_judgements_beyond_the_scale_are_usage_errors(run, tmp_path: Path, options: tuple[str, str]) -> None:
+    """A part or grade that no judgement may have ends with status 2, the option's name and nothing kept."""
+    root = write_portal(tmp_path / "portal")
+    words = {"--doc": "howto/vpn.md", "--set": "asked.jsonl"} | dict([options])
+    outcome = run("label", "judge", "r2", *(word for pair in words.items() for word in pair), cwd=root)
+    assert outcome.status == 2, outcome.err
+    assert options[0] in outcome.err
+    assert [path.name for path in root.glob("*.findback-*")] == []
+
+
+@pytest.mark.parametrize("place", ["/", ".", ".."])
+def test_sets_without_a_name_of_their_own(run, tmp_path: Path, place: str) -> None:
+    """A folder named by `/`, `.` or `..` that holds no set is a sentence and a status for every command."""
+    root = write_portal(tmp_path / "portal")
+    for words in (
+        ("label", "judge", "r2", "--doc", "howto/vpn.md", "--set", place),
+        ("evaluate", "--set", place),
+        ("import", place, "-o", "out.jsonl"),
+    ):
+        outcome = run(*words, cwd=root)
+        assert outcome.status == 3, (words, outcome.err)
+
+
+def test_set_in_the_current_folder(run, tmp_path: Path) -> None:
+    """A BEIR folder read as `.` is evaluated, judged and kept beside like any other."""
+    root = write_portal(tmp_path / "portal")
+    (root / "qrels").mkdir()
+    (root / "queries.jsonl").write_text('{"_id": "1", "text": "lost badge"}\n')
+    (root / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n1\thowto/badge.md\t1\n")
+    assert run("evaluate", "--set", ".", cwd=root).status == 0
+    judged = run("label", "judge", "1", "--doc", "howto/vpn.md", "--set", ".")
+    assert judged.status == 0, judged.err
+    assert (tmp_path / "portal.findback-judgements.jsonl").is_file()
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_set_that_is_no_file_says_so(run, tmp_path: Path, kind: str) -> None:
+    """A pipe or device as a set is called what it is; nothing waits for it."""
+    root = write_portal(tmp_path / "portal")
+    os.mkfifo(root / "pipe")
+    outcome = run("evaluate", "--set", "pipe" if kind == "pipe" else "/dev/null", cwd=root)
+    assert outcome.status == 3
+    assert "not a regular file" in outcome.err
+
+
+def test_file_names_do_not_split_an_error(run, tmp_path: Path) -> None:
+    """A line end in a file's name shows as a blank: every line of an error is one that findback wrote."""
+    root = write_portal(tmp_path / "portal")
+    name = "set\nerror: all is lost.jsonl"
+    (root / name).write_bytes(b'{"query": "a", "go\n{"query": "b", "gold": "x"}\n{"query"\n')
+    for set_ in (name, "no\nsuch.csv"):
+        outcome = run("evaluate", "--set", set_, cwd=root)
+        assert not any(line.startswith(("error: all", "such")) for line in outcome.err.splitlines()), outcome.err
+    broken = run("evaluate", "--set", name)
+    assert len(broken.err.splitlines()) == 4
+    assert sum(line.startswith("  ") for line in broken.err.splitlines()) == 2
+
+
+def test_old_line_ends_are_a_fault_of_the_file(run, tmp_path: Path) -> None:
+    """A CSV file with lone carriage returns is refused with its line, not as a fault of findback."""
+    root = write_portal(tmp_path / "portal")
+    (root / "mac.csv").write_bytes(b"query,gold\rlost badge,howto/badge.md\r")
+    outcome = run("evaluate", "--set", "mac.csv", cwd=root)
+    assert outcome.status == 3, outcome.err
+    assert "carriage return" in outcome.err
+
+
+def test_what_the_disk_says_is_a_sentence(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error of the disk that nobody turned into one of ours still names the file and ends with status 10."""
+    root = write_portal(tmp_path / "portal")
+
+    def fail(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", "place")
+
+    monkeypatch.setattr("findback.steps.evaluate.score_run", fail)
+    outcome = run("evaluate", "--set", "asked.jsonl", cwd=root)
+    assert (outcome.status, "place: permission denied" in outcome.err) == (10, True)
+
+
+def test_trust_question_masks_secrets(run, tmp_path: Path) -> None:
+    """What a workspace wants to run is shown without the secrets somebody wrote into it."""
+    secret = "hunter" + "2"
+    root = write_portal(
+        tmp_path / "portal",
+        f"[retrievers.a]\nkind = 'command'\ncommand = ['curl', '-H', 'Authorization: {secret}']\n",
+    )
+    outcome = run("evaluate", "--set", "asked.jsonl", cwd=root)
+    assert outcome.status == 5
+    assert "curl" in outcome.err
+    assert secret not in outcome.err

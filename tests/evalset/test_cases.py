@@ -179,7 +179,7 @@ def test_paths_that_are_no_file(tmp_path: Path) -> None:
         read_cases(loop)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(DataError, match="no regular file"):
+    with pytest.raises(DataError, match="not a regular file"):
         read_cases(pipe)
 
 

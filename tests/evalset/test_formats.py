@@ -12,8 +12,9 @@ from builders.sets import case, question_set
 from findback.errors import DataError, FindbackError, MissingError, UsageError
 from findback.evalset.format import ReadOptions, SetFormat, WritableFormat
 from findback.evalset.formats import beir, mapped, quepid, ragas, trec
-from findback.evalset.open import open_set
+from findback.evalset.open import open_set, redact_questions
 from findback.model.case import Context, Judgement
+from findback.model.protocols import Redacted
 from findback.model.question import Question, QuestionSet
 from findback.privacy.core import CoreRedactor
 
@@ -66,10 +67,46 @@ def test_round_trip_loses_nothing(tmp_path: Path, form: WritableFormat, target: 
     """Everything a question holds comes back, by the format's own file and the side file beside it."""
     written = form.write(RICH, tmp_path / target)
     assert all(path.is_file() for path in written)
+    assert written == form.places(tmp_path / target)
     assert written[-1].name.endswith(".findback-extra.jsonl")
     back = form.read(tmp_path / target, ReadOptions())
     assert back.questions == RICH.questions
     assert form.losses
+
+
+def test_large_sets_share_what_is_equal(tmp_path: Path) -> None:
+    """Equal judgements of a table are one object, and only what a row says counts as said."""
+    (tmp_path / "t.csv").write_text("query,gold,wording\nlost badge,a.md,\nlost card,a.md,plain\nlost key,b.md,\n")
+    first, second, third = mapped.read(tmp_path / "t.csv", ReadOptions()).questions
+    assert first.gold[0] is second.gold[0]
+    assert first.gold[0] is not third.gold[0]
+    assert first.model_fields_set == {"id", "query", "judged"}
+    assert second.model_fields_set == {"id", "query", "judged", "wording"}
+
+
+def test_clean_questions_are_kept_as_they_are() -> None:
+    """Redaction looks at a repeated text once, still counts each of its places, and copies only what it changes."""
+    asked: list[str] = []
+    core = CoreRedactor()
+
+    class Counting:
+        version = core.version
+
+        def redact(self, text: str) -> Redacted:
+            """Remember what was asked."""
+            asked.append(text)
+            return core.redact(text)
+
+    address = "bob@" + "example.org"
+    clean = [Question(id=f"q{n}", query=f"lost badge {n}", cluster="door", judged=()) for n in range(3)]
+    dirty = [Question(id=f"d{n}", query=f"mail {address}", cluster="door") for n in range(2)]
+    done, counts, notes = redact_questions((*clean, *dirty), Counting())
+    assert all(after is before for after, before in zip(done, clean, strict=False))
+    assert [question.query for question in done[3:]] == ["mail ⟦EMAIL_1⟧"] * 2
+    assert counts == {"EMAIL": 2}
+    assert "2 queries altered" in notes[0]
+    assert asked.count("door") == 1
+    assert asked.count(f"mail {address}") == 1
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=20).filter(

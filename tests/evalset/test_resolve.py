@@ -264,3 +264,15 @@ def test_ubuntu_resolves_by_id(data: Path, formats: dict[str, SetFormat]) -> Non
     corpus = MemoryDocuments([Document(row["id"], row["text"], aliases=tuple(row["aliases"])) for row in rows])
     resolution = resolve(open_set(data / "ubuntu" / "queries.jsonl", formats=formats), corpus)
     assert resolution.ways == {"id": 348}
+
+
+def test_gold_that_is_an_id_already_copies_nothing() -> None:
+    """A question whose gold needs no resolving comes back as the same object, and is counted like any other."""
+    plain, named, lost = ask("guide/quota.md"), ask("old/retries.md"), ask("gone.md")
+    resolution = resolve(question_set(plain, plain, named, lost), documents())
+    first, second, third, fourth = resolution.set.questions
+    assert first is plain
+    assert second is plain
+    assert third.gold[0].doc == "guide/retries.md"
+    assert fourth.unresolved == ("gone.md",)
+    assert resolution.ways == {"id": 2, "alias": 1}

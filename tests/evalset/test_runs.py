@@ -1,6 +1,7 @@
 """Stored runs: what is written is read, whole or not at all, and nothing else is taken for one."""
 
 import json
+import os
 import stat
 from pathlib import Path
 
@@ -152,6 +153,49 @@ def test_a_damaged_file_is_refused(tmp_path: Path, kind: str) -> None:
     with pytest.raises(DataError, match="broken") as raised:
         load_run(tmp_path / "broken")
     assert raised.value.hint
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b'{"format": 1}',
+        b'{"format": 1, "name": 7, "questions": "many", "failed": 0, "depth": null, "created": null}',
+        b'{"format": 1, "name": "a", "questions": [], "failed": 0, "depth": null, "created": null, "arrays": []}',
+        b"[" * 200_000,
+        b'{"format": 1, "questions": ' + b"9" * 5_000 + b"}",
+    ],
+    ids=["nothing in it", "other kinds", "lists", "deep", "digits"],
+)
+def test_a_damaged_header_is_refused(tmp_path: Path, header: bytes) -> None:
+    """A header that says too little, or something else, is damage to whoever reads it."""
+    (tmp_path / "broken").write_bytes(MAGIC + len(header).to_bytes(8, "little") + header)
+    for read in (load_run, read_run_summary):
+        with pytest.raises(DataError, match="broken"):
+            read(tmp_path / "broken")
+
+
+def test_places_beyond_all_numbers_are_damage(tmp_path: Path) -> None:
+    """An array said to lie where no file reaches is damage, not an OverflowError."""
+    save_run(full_run(), tmp_path / "run")
+    text = (tmp_path / "run").read_bytes()
+    begin = len(MAGIC) + 8
+    length = int.from_bytes(text[len(MAGIC) : begin], "little")
+    header = json.loads(text[begin : begin + length])
+    for arrays in ({**header["arrays"], "codes": [10**30, 3]}, [], {"codes": 3}):
+        new = json.dumps({**header, "arrays": arrays}).encode()
+        (tmp_path / "run").write_bytes(MAGIC + len(new).to_bytes(8, "little") + new + text[begin + length :])
+        with pytest.raises(DataError, match="do not fit together"):
+            load_run(tmp_path / "run")
+
+
+def test_a_pipe_is_no_run(tmp_path: Path) -> None:
+    """What is no regular file is refused at once instead of waited for."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    for name in ("pipe", "folder"):
+        for read in (load_run, read_run_summary):
+            with pytest.raises(DataError, match="not a regular file"):
+                read(tmp_path / name)
 
 
 def test_codes_out_of_range_are_refused(tmp_path: Path) -> None:

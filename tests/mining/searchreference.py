@@ -71,7 +71,7 @@ def prepare(rows, *, visit_gap=1800, typing_gap=30):  # noqa: C901 - one plain p
         if row["kept"]:
             hits = row.get("n_results")
             row["zero"] = not row["unfinished"] and hits == 0 and not row["key_hits"]
-            answered = (hits or 0) > 0 or row["key_shown"] > 0
+            answered = (hits or 0) > 0 or (hits is None and row["key_shown"] > 0)
             row["no_click"] = answered and row["client_clicks"] > 0 and row["key_clicks"] == 0
     return acts
 

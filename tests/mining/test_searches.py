@@ -8,7 +8,14 @@ import pytest
 
 from findback.mining.needs import Step, count_distinct, group_by_need
 from findback.mining.searches import DEFAULT_RULES, Ask, SearchMining, mine_searches, with_asks
-from findback.mining.searchrules import rule_expressions
+from findback.mining.searchrules import (
+    count_searches,
+    failed_texts,
+    prepare_events,
+    reformulated_visits,
+    rule_expressions,
+)
+from findback.mining.sessions import Pace
 
 START = datetime(2026, 3, 2, 9, 0)  # noqa: DTZ001 - the table holds UTC without zone
 
@@ -210,3 +217,26 @@ def test_needs(texts, runs):
 def test_distinct_texts():
     """Case, width and spacing make no different text."""
     assert count_distinct([Step("1", "VPN setup"), Step("2", "vpn  setup "), Step("3", "ｖｐｎ setup")]) == 1
+
+
+def test_a_complete_log_needs_nothing_told(log):
+    """Where every search has its session and number of results, leaving the rest of the log out changes nothing."""
+    rows = [
+        {"at": n * 37, "query": f"vpn {n % 5}", "client": f"c{n % 3}", "session": f"s{n % 3}", "n_results": n % 4,
+         "query_id": f"q{n}"}
+        for n in range(40)
+    ]  # fmt: skip
+    rows += [
+        {"at": n * 37 + 2, "kind": kind, "client": f"c{n % 3}", "session": f"s{n % 3}", "query_id": f"q{n}"}
+        for n in range(0, 40, 4)
+        for kind in ("impression", "click")
+    ]
+    table = log(rows)
+    results = []
+    for complete in (True, False):
+        prepared, _ = prepare_events(table, Pace(), complete=complete)
+        results.append(
+            [rule(prepared).to_pyarrow().to_pylist() for rule in (count_searches, failed_texts, reformulated_visits)]
+        )
+    assert results[0] == results[1]
+    assert results[0][0][0]["no_click"] > 0

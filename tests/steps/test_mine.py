@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from builders.portal import write_portal
+from builders.searchlog import UbiLog
 from findback.errors import MissingError, RefusedError
 from findback.steps.bench import open_bench
-from findback.steps.candidates import CandidatesRequest, list_candidates, reject_candidate, show_candidate
+from findback.steps.candidates import CandidatesRequest, Row, list_candidates, reject_candidate, show_candidate
 from findback.steps.erase import ExcludeRequest, PurgeRequest, exclude, purge
 from findback.steps.mine import Mined, MineRequest, mine
 from findback.steps.verify import VerifyRequest, verify
@@ -49,14 +50,22 @@ def write_slack(folder: Path, secret: str) -> Path:
         message("1790007200.000100", "U1", "lunch at noon", "1790007200.000100"),
         message("1790007260.000100", "U2", "sure", "1790007200.000100"),
     ]
+    personal = [
+        message("1790010800.000100", "U2", "how do i hand in my notice?", "1790010800.000100"),
+        message("1790010860.000100", "U1", f"<{SITE}/howto/badge>", "1790010800.000100"),
+    ]
     folder.mkdir(parents=True)
     with zipfile.ZipFile(folder / "slack.zip", "w") as archive:
         archive.writestr("users.json", json.dumps(users))
         archive.writestr(
-            "channels.json", json.dumps([{"id": "C1", "name": "help-desk"}, {"id": "C2", "name": "random"}])
+            "channels.json",
+            json.dumps(
+                [{"id": "C1", "name": "help-desk"}, {"id": "C2", "name": "random"}, {"id": "C3", "name": "ask-hr"}]
+            ),
         )
         archive.writestr("help-desk/2026-09-21.json", json.dumps(rows))
         archive.writestr("random/2026-09-21.json", json.dumps(banter))
+        archive.writestr("ask-hr/2026-09-21.json", json.dumps(personal))
     return folder / "slack.zip"
 
 
@@ -95,6 +104,18 @@ def test_failures_become_candidates_with_their_documents(workspace: Workspace, e
     assert "link-thanks" in rows["howto/badge.md",].rules
     shown = show_candidate(workspace, rows["howto/badge.md",].key)
     assert [line.role for line in shown.thread] == ["asker", "resolver", "asker"]
+
+
+def test_personnel_channels_are_left_out_until_named(workspace: Workspace, export: Path) -> None:
+    """A channel such as #ask-hr is never read unless it is named in full."""
+    assert "hand in my notice" not in {row.query for row in _rows(workspace, run(workspace, export))}
+    named = _rows(workspace, run(workspace, export, channels=("ask-hr",)))
+    assert "how do i hand in my notice?" in {row.query for row in named}
+
+
+def _rows(workspace: Workspace, mined: Mined) -> tuple[Row, ...]:
+    assert mined.candidates
+    return list_candidates(workspace, CandidatesRequest()).rows
 
 
 def test_nothing_raw_is_written(workspace: Workspace, export: Path, secret: str) -> None:
@@ -139,6 +160,18 @@ def test_purged_person_is_gone_and_stays_gone(workspace: Workspace, export: Path
     rows = list_candidates(workspace, CandidatesRequest()).rows
     assert [row.documents for row in rows] == [("howto/vpn.md",)]
     assert b"lost mine" not in everything_written(workspace)
+
+
+def test_purge_reaches_who_searched(workspace: Workspace, tmp_path: Path) -> None:
+    """A person of a search log, known there by a client id, is erased by that id."""
+    log = UbiLog()
+    log.search(0, "badge for the gate", [], client="client-mara")
+    log.search(500, "visitors at night", [], client="client-jon")
+    mined = run(workspace, log.write(tmp_path / "exports.ndjson"))
+    assert mined.stored == {"new": 2}
+    assert purge(workspace, PurgeRequest(person=("client-mara",))).counts["candidates"] == 1
+    assert [row.query for row in list_candidates(workspace, CandidatesRequest()).rows] == ["visitors at night"]
+    assert b"badge for the gate" not in everything_written(workspace)
 
 
 def test_excluded_channel_is_kept_out(workspace: Workspace, export: Path) -> None:

@@ -73,3 +73,12 @@ def test_faults_have_lines_and_reading_goes_on() -> None:
 def test_long_cells_are_read() -> None:
     """A cell of a million characters is within bounds."""
     assert len(next(delimited_rows(["x" * 1_000_000], delimiter=",")).cells[0]) == 1_000_000
+
+
+@pytest.mark.parametrize("header", ["query,gold\rlost badge,a.md\r", "\r", "a;b\rc", "x" * 17_000_000 + ",y"])
+def test_no_header_is_beyond_guessing(header: str) -> None:
+    """Old line ends and endless cells are told by the reader as a fault of a row; guessing never fails."""
+    assert guess_delimiter(header) in (",", ";")
+    if len(header) < 100:
+        faults = [row.fault for row in delimited_rows([header], delimiter=",") if row.fault]
+        assert all("carriage return" in fault for fault in faults)

@@ -24,7 +24,7 @@ Extras = dict[str, Question]
 
 def side_file(path: Path) -> Path:
     """Return where a file's side file lies: `cases.csv` → `cases.csv.findback-extra.jsonl`."""
-    return path.with_name(path.name + SUFFIX)
+    return path.parent / f"{path.name}{SUFFIX}"
 
 
 def write_extra(path: Path, questions: Iterable[Question], key: Callable[[int, Question], str]) -> None:

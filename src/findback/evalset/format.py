@@ -59,6 +59,10 @@ class WritableFormat(SetFormat, Protocol):
     losses: tuple[str, ...]
     """What the format cannot hold; it goes to the side file."""
 
+    def places(self, target: Path) -> tuple[Path, ...]:
+        """Return every file that writing to a target makes or replaces."""
+        ...
+
     def write(self, questions: QuestionSet, target: Path) -> tuple[Path, ...]:
         """Write the questions, and what the format cannot hold into a side file; return what was written.
 

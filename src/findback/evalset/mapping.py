@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from pydantic import ValidationError
@@ -84,16 +84,13 @@ def question_from_row(row: Row, columns: Mapping[str, str], grades: Mapping[str,
     judged = _judged(gold, values, without=without, messages=messages)
     if messages:
         raise RowError(messages)
+    values |= {"language": short_language(language), "judged": judged}
+    # What the row does not say is left to the defaults: a large set is kept in memory whole.
+    said = {name: value for name, value in values.items() if value is not None}
+    said |= {"gold_texts": tuple(dict.fromkeys(gold.texts))} if gold.texts else {}
+    said |= {"tags": tags} if tags else {}
     try:
-        return Question(
-            id=identity,
-            query=query,
-            language=short_language(language),
-            judged=judged,
-            gold_texts=tuple(dict.fromkeys(gold.texts)),
-            tags=tags,
-            **values,
-        )
+        return Question(id=identity, query=query, **said)
     except ValidationError as error:
         raise RowError(sentences(error)) from None
 
@@ -263,7 +260,14 @@ def _judgement(gold: Gold, document: str, grade: int, part: int, anchor: str | N
     if anchor is not None and len(anchor) > ANCHOR_LIMIT:
         gold.texts.append(anchor)
         anchor = None
-    return Judgement(doc=document, grade=grade, part=part, anchor=anchor if grade else None, found_by="import")
+    return _made(document, grade, part, anchor if grade else None)
+
+
+@lru_cache(maxsize=4_096)
+def _made(document: str, grade: int, part: int, anchor: str | None) -> Judgement:
+    """Return a judgement; most questions of a set share theirs with others, and a record never changes."""
+    known: dict[str, Any] = {} if anchor is None else {"anchor": anchor}
+    return Judgement(doc=document, grade=grade, part=part, found_by="import", **known)
 
 
 def _anchor_texts(gold: Gold, texts: list[str]) -> None:

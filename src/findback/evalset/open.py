@@ -1,7 +1,9 @@
 """Open a set of questions, whatever it is written in."""
 
+import stat
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,9 @@ from findback.model.question import Question, QuestionSet, SetKind
 GROUP = "findback.formats"
 FALLBACK = "mapped"
 """Asked only when no other format recognises a path."""
+
+REMEMBERED = 4_096
+"""Texts whose redaction is remembered: clusters, wordings and frequent queries come again and again."""
 
 _DEFAULTS = ReadOptions()
 
@@ -77,10 +82,12 @@ def redact_questions(
     """Return the questions with every text redacted, the placeholders put in by type, and notes about it."""
     counts: Counter[str] = Counter()
     altered = 0
+    redact = lru_cache(maxsize=REMEMBERED)(redactor.redact)
 
     def clean(text: str) -> str:
-        redacted = redactor.redact(text)
-        counts.update(redacted.types)
+        redacted = redact(text)
+        if redacted.types:
+            counts.update(redacted.types)
         return redacted.text
 
     done = []
@@ -122,6 +129,8 @@ def _redact(question: Question, clean: Callable[[str], str], position: int) -> Q
         update["judged"] = tuple(_redact_judgement(judgement, clean) for judgement in question.judged)
     if question.context is not None:
         update["context"] = _redact_context(question.context, clean)
+    if all(value == getattr(question, field) for field, value in update.items()):
+        return question
     return question.model_copy(update=update)
 
 
@@ -146,9 +155,11 @@ def _redact_context(context: Context, clean: Callable[[str], str]) -> Context:
 
 def _choose(path: Path, as_: str | None, known: Mapping[str, SetFormat], *, mapped: bool) -> tuple[SetFormat, str]:
     try:
-        path.stat()
+        mode = path.stat().st_mode
     except (OSError, ValueError, RuntimeError) as error:
         raise reading_error(path, error) from None
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise DataError(f"{path} is not a regular file", hint="write what it gives into a file, and name that")
     if as_ is not None:
         if as_ not in known:
             raise MissingError(f"there is no set format named {shown(as_)}", hint=f"known: {', '.join(sorted(known))}")

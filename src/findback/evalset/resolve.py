@@ -74,14 +74,9 @@ def resolve(
         return Resolution(_with_notes(questions, [note]), {}, 0, (), (), None)
     names = _resolve_names(questions.questions, documents)
     places = place_texts(_texts_to_place(questions.questions, names), documents, containment=containment)
-    ways: Counter[str] = Counter()
-    lost_anchors = 0
-    done = []
-    for question in questions.questions:
-        work = _Work(question, names, places, documents)
-        done.append(work.resolve())
-        ways.update(work.ways)
-        lost_anchors += work.lost_anchors
+    work = _Work(names, places, documents)
+    done = [work.resolve(question) for question in questions.questions]
+    ways, lost_anchors = work.ways, work.lost_anchors
     unresolved = sum(len(question.unresolved) for question in done)
     references = sum(ways.values()) + unresolved
     examples: tuple[Nearest, ...] = ()
@@ -121,12 +116,9 @@ def _redact_unresolved(question: Question, redactor: Redactor) -> Question:
 
 
 class _Work:
-    """The resolving of one question."""
+    """The resolving of one question after the other."""
 
-    def __init__(
-        self, question: Question, names: dict[str, _Named], places: dict[str, Place], documents: Documents
-    ) -> None:
-        self.question = question
+    def __init__(self, names: dict[str, _Named], places: dict[str, Place], documents: Documents) -> None:
         self.names = names
         self.places = places
         self.documents = documents
@@ -135,10 +127,13 @@ class _Work:
         self.lost: list[Judgement] = []
         """Gold that is no document: it stays gold, which search cannot find."""
         self.ways: Counter[str] = Counter()
+        """How the gold of all questions so far resolved."""
         self.lost_anchors = 0
 
-    def resolve(self) -> Question:
+    def resolve(self, question: Question) -> Question:
         """Return the question with what its gold leads to."""
+        self.question = question
+        self.judged, self.unresolved, self.lost = [], [], []
         counted: set[str] = set()
         for judgement in self.question.judged or ():
             self._resolve_judgement(judgement, counted)
@@ -148,14 +143,12 @@ class _Work:
         if self.unresolved and placed >= len(self.unresolved):
             # The texts stand for the same gold as the names that led nowhere.
             self.unresolved, self.lost = [], []
-        judged = _settle([*self.judged, *self.lost])
-        keeps_label = self.question.judged is not None or judged
-        return self.question.model_copy(
-            update={
-                "judged": judged if keeps_label else None,
-                "unresolved": (*self.question.unresolved, *dict.fromkeys(self.unresolved)),
-            }
-        )
+        settled = _settle([*self.judged, *self.lost])
+        judged = settled if self.question.judged is not None or settled else None
+        if judged == self.question.judged and not self.unresolved:
+            return self.question
+        unresolved = (*self.question.unresolved, *dict.fromkeys(self.unresolved))
+        return self.question.model_copy(update={"judged": judged, "unresolved": unresolved})
 
     def _resolve_judgement(self, judgement: Judgement, counted: set[str]) -> None:
         named = self.names.get(judgement.doc)
@@ -163,7 +156,8 @@ class _Work:
         counted.add(judgement.doc)
         if named is not None:
             for document in named.documents:
-                self.judged.append(self._with_quote(judgement.model_copy(update={"doc": document})))
+                moved = judgement if judgement.doc == document else judgement.model_copy(update={"doc": document})
+                self.judged.append(self._with_quote(moved))
             if first and judgement.grade:
                 self.ways[named.way] += 1
         elif not judgement.grade:
@@ -206,11 +200,14 @@ class _Work:
         if document is None or span is None:
             self.lost_anchors += 1
             return judgement
-        return judgement.model_copy(update={"anchor": document.text[span.start : span.end]})
+        quote = document.text[span.start : span.end]
+        return judgement if quote == judgement.anchor else judgement.model_copy(update={"anchor": quote})
 
 
 def _settle(judged: Sequence[Judgement]) -> tuple[Judgement, ...]:
     """Return judgements without repetitions: two names of one document share the better grade."""
+    if len(judged) < 2:
+        return tuple(judged)
     best = best_grades(judged)
     settled: dict[tuple[str, int, str | None], Judgement] = {}
     for judgement in judged:

@@ -114,10 +114,13 @@ def read_run_summary(path: Path) -> RunSummary:
 
     Raises:
         MissingError: If there is no such file.
-        DataError: If it is no run, or of a format this findback does not know.
+        DataError: If it is no run, of a format this findback does not know, or damaged.
     """
     with _map(path) as mapped:
         header, _ = _read_header(path, mapped)
+    kinds = {"name": str, "questions": int, "failed": int, "depth": int | None, "created": str | None}
+    if not all(name in header and isinstance(header[name], kind) for name, kind in kinds.items()):
+        raise DataError(f"{path} is damaged: its header does not say what a run's does", hint=_HINT)
     return RunSummary(
         retriever=header["name"],
         questions=header["questions"],
@@ -148,13 +151,15 @@ def load_run(path: Path) -> Run:
             passages=tuple(names["passages"]),
         )
         _check(run, names)
-    except (KeyError, TypeError, ValueError, IndexError):
+    except (AttributeError, KeyError, TypeError, ValueError, IndexError, OverflowError):
         raise DataError(f"{path} is damaged: its arrays do not fit together", hint=_HINT) from None
     return run
 
 
 def _map(path: Path) -> mmap.mmap:
     try:
+        if path.exists() and not path.is_file():
+            raise DataError(f"{path} is not a regular file, and no run", hint="findback runs --remove removes it")
         with path.open("rb") as file:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except FileNotFoundError:
@@ -172,7 +177,7 @@ def _read_header(path: Path, mapped: mmap.mmap) -> tuple[Mapping[str, Any], int]
     end = begin + int.from_bytes(mapped[len(MAGIC) : begin], "little")
     try:
         header = json.loads(mapped[begin:end])
-    except ValueError:
+    except (ValueError, RecursionError):
         raise DataError(f"{path} is damaged: its header cannot be read", hint=_HINT) from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         found = header.get("format") if isinstance(header, dict) else None

@@ -99,7 +99,7 @@ def open_file(path: Path) -> BufferedReader:
         if stat.S_ISDIR(mode):
             raise DataError(f"{path} is a folder, and a file was expected")
         if not stat.S_ISREG(mode):
-            raise DataError(f"{path} is no regular file")
+            raise DataError(f"{path} is not a regular file")
         return path.open("rb")
     except (OSError, ValueError, RuntimeError) as error:
         raise reading_error(path, error) from None

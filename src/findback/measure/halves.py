@@ -120,7 +120,7 @@ def _measure_alone(own: _Half, other: _Half) -> tuple[SetMeasured, SetMeasured]:
 
 def _measure_with_child(own: _Half, other: _Half) -> tuple[SetMeasured, SetMeasured]:
     """Measure one half here and the other in a child, which hands its document frequencies over in between."""
-    command = [sys.executable, "-m", "findback.measure.halves"]
+    command = [sys.executable, "-P", "-m", "findback.measure.halves"]
     with (
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child,  # noqa: S603 -- ourselves
         ThreadPoolExecutor(1) as aside,

@@ -47,7 +47,10 @@ class Cue(NamedTuple):
         """Return whether a folded text holds the cue and no veto stands in the same sentence."""
         if not self.vetoes:
             return self.pattern.search(folded) is not None
-        return any(not self._is_vetoed(folded, match) for match in self.pattern.finditer(folded))
+        first = self.pattern.search(folded)
+        if first is None:
+            return False
+        return any(not self._is_vetoed(folded, match) for match in self.pattern.finditer(folded, first.start()))
 
     def _is_vetoed(self, folded: str, match: re.Match[str]) -> bool:
         start = max(match.start() - _AROUND, 0)
@@ -125,22 +128,28 @@ class Cues:
             for cue in self._anywhere
         )
 
-    def say(self, kind: CueKind, folded: str) -> Cue | None:
-        """Return a cue of one kind that a text holds, or None."""
-        return next((cue for cue in self._by_kind.get(kind, ()) if cue.matches(folded)), None)
+    def say(self, kind: CueKind, folded: str, language: str | None = None) -> Cue | None:
+        """Return a cue of one kind that a text holds, or None; of one language, if one is given."""
+        for cue in self._by_kind.get(kind, ()):
+            # What is written without blanks is written in other letters too.
+            heard = cue.language == language if language is not None else cue.spaced or not folded.isascii()
+            if heard and cue.matches(folded):
+                return cue
+        return None
 
-    def asks(self, folded: str) -> bool:
+    def asks(self, folded: str, language: str | None = None) -> bool:
         """Return whether a text asks or reports trouble at all.
 
         >>> Cues().asks("the vpn dies after ten minutes"), Cues().asks("lovely weather today")
         (True, False)
         """
-        return "?" in folded or self.say("asks", folded) is not None or bool(self.seek(folded))
+        return "?" in folded or self.say("asks", folded, language) is not None or bool(self.seek(folded))
 
 
-_TO_WORDS = bytes(
+TO_WORDS = bytes(
     ord(chr(code).lower()) if code < 128 and (chr(code).isalnum() or chr(code) == "_") else 32 for code in range(256)
 )
+"""Byte by byte: ASCII letters, digits and `_` in lower case, a blank for everything else."""
 
 
 def split_raw_words(text: str) -> Sequence[bytes]:
@@ -149,7 +158,7 @@ def split_raw_words(text: str) -> Sequence[bytes]:
     >>> split_raw_words("Can't find it/there?")
     [b'can', b't', b'find', b'it', b'there']
     """
-    return text.encode("utf-8", "surrogatepass").translate(_TO_WORDS).split()
+    return text.encode("utf-8", "surrogatepass").translate(TO_WORDS).split()
 
 
 @lru_cache(maxsize=len(LANGUAGES))

@@ -58,6 +58,8 @@ class Exchange:
     answers: list[Linked] = field(default_factory=list)
     """Links by others to what the asker had not linked, after the question; the one that was accepted first."""
     resolver: str | None = None
+    language: str | None = None
+    """Language of the question, where it is plain and there are cues for it."""
     cues: list[tuple[int, Cue]] = field(default_factory=list)
     """The asker's lines that say they look for something, with the strongest cue of each."""
 

@@ -273,7 +273,7 @@ def with_failures(table: Any) -> Any:
     """
     kept = table["kept"] == 1
     finished = table["unfinished"] == 0
-    answered = (table["n_results"] > 0) | (table["key_shown"] > 0)
+    answered = (table["n_results"] > 0) | (table["n_results"].isnull() & (table["key_shown"] > 0))
     tells = (table["teller_clicks"] > 0) | table["clicks"].notnull()
     table = table.mutate(
         zero=one_if(kept & finished & (table["n_results"] == 0) & (table["key_hits"] == 0)),

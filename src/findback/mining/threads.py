@@ -103,9 +103,7 @@ class ThreadRules:
         if self.control is None:
             return
         query = exchange.messages[exchange.query]
-        folded = fold_message(query)
-        answered = any(True for _ in exchange.replies())
-        if not answered or not self.cues.asks(folded):
+        if not any(True for _ in exchange.replies()) or not self._read_query(exchange)[0]:
             return
         if self.control.wants(exchange.thread.source, f"{exchange.thread.container}:{query.id}"):
             self.control.add(replace(self.build(exchange, [_CONTROL]), stratum="control"))
@@ -125,6 +123,8 @@ class ThreadRules:
             if query is not None:
                 own = [found for found in linked[0] if not gap or asker in (meant[found], messages[found.line].author)]
                 exchange = settle_exchange(Exchange(thread, messages, asker, query, own, linked[1]), self.cues)
+                language = guess_language(messages[query].text)
+                exchange.language = language if language in self.cues.languages else None
                 exchange.cues = self._cues(exchange)
                 yield exchange
             else:
@@ -190,9 +190,7 @@ class ThreadRules:
     def hits(self, exchange: Exchange) -> list[RuleHit]:
         """Return the rules that a question satisfies, strongest first."""
         query = exchange.messages[exchange.query]
-        folded = fold_message(query)
-        asks = self.cues.asks(folded)
-        news = not asks and self._is_news(exchange, folded)
+        asks, news = self._read_query(exchange)
         answers = [found for found in exchange.answers if self._existed(found.document, query.at) is not False]
         hits = [
             *self._link(exchange, answers, news=news),
@@ -203,11 +201,19 @@ class ThreadRules:
         ]
         return [hit for hit in hits if hit.rule not in self.settings.without]
 
-    def _is_news(self, exchange: Exchange, folded: str) -> bool:
-        """Return whether somebody tells others something: an announcement, a call to all, a link of their own."""
+    def _read_query(self, exchange: Exchange) -> tuple[bool, bool]:
+        """Return whether the query asks something or reports trouble, and whether it only tells others something."""
         query = exchange.messages[exchange.query]
+        folded = fold_message(query)
+        seeks = bool(exchange.cues) and exchange.cues[0][0] == exchange.query
+        if seeks or folded.endswith("?"):
+            return True, False
+        if self.cues.say("announcement", folded, exchange.language) is not None:
+            return False, True
+        if self.cues.asks(folded, exchange.language):
+            return True, False
         own = any(found.line == exchange.query for found in exchange.linked)
-        return own or calls_everybody(query) or self.cues.say("announcement", folded) is not None
+        return False, own or calls_everybody(query)
 
     def _existed(self, document: str, at: datetime | None) -> bool | None:
         held = self.resolver.documents.get(document)
@@ -330,7 +336,7 @@ class ThreadRules:
             links=tuple(self._links(exchange, places)),
             asker=exchange.asker,
             at=query.at,
-            language=guess_language(query.text),
+            language=exchange.language or guess_language(query.text),
             macros=thread.macros,
             no_answer_hint=next((hit.evidence for hit in hits if hit.rule == "no-answer"), None),
             place=query.place,

@@ -200,7 +200,7 @@ def _install(package: str, target: Path, scratch: Path) -> Path:
 
 def _installers(package: str, target: Path) -> Sequence[list[str]]:
     options = ["install", "--no-deps", "--quiet", "--target", str(target), package]
-    found = [[sys.executable, "-m", "pip", *options, "--no-compile", "--no-cache-dir"]]
+    found = [[sys.executable, "-P", "-m", "pip", *options, "--no-compile", "--no-cache-dir"]]
     if uv := shutil.which("uv"):
         found.append([uv, "pip", *options, "--no-cache"])
     return found

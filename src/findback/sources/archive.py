@@ -68,6 +68,7 @@ class Archive(ABC):
     def __init__(self, path: Path, limits: Limits) -> None:
         self.path = path
         self.limits = limits
+        self.closed = False
         self.left_out: Counter[str] = Counter()
         """What is there and not offered, by reason."""
         self.sizes: dict[str, int] = {}
@@ -94,7 +95,7 @@ class Archive(ABC):
 
     def close(self) -> None:
         """Let go of the file; a second time does nothing."""
-        self.sizes = {}
+        self.closed = True
 
     @abstractmethod
     def where(self, name: str) -> str:
@@ -141,8 +142,12 @@ class Archive(ABC):
             StorageError: If it may not be read.
         """
         most = self.limits.whole_bytes
+        # Asking for more than there is would have the memory set aside first.
+        expected = self.sizes[name]
         with self.open(name) as file:
-            raw = file.read(most + 1)
+            raw = file.read(min(expected, most) + 1)
+            if expected < len(raw) <= most:
+                raw += file.read(most + 1 - len(raw))
         if len(raw) > most:
             raise RefusedError(
                 f"{self.where(name)} has more than {most:,} bytes, too many to be read at once",

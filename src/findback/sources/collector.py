@@ -1,4 +1,4 @@
-"""Python's cyclic collector, paused while one file's JSON is taken apart."""
+"""Python's cyclic collector, paused while JSON is taken apart."""
 
 import gc
 from collections.abc import Iterator

@@ -42,6 +42,9 @@ class SourceOptions:
     """Search logs: most threads of the local engine."""
     help_channels: tuple[str, ...] = ()
     """Glob patterns of further channels that are meant for questions, besides those whose name says so."""
+    processes: int = 1
+    """2 lets a child process read half of a large export; what comes out is the same, and in the same order, where
+    `screen` always answers the same."""
     screen: Callable[[str], bool] | None = None
     """A quick test of a message's text as the source has it. Where it is given, a reader may leave out, and count,
     threads outside help channels in which no message passes it."""

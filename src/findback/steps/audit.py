@@ -1,6 +1,5 @@
 """Measure how much of a set's wording leaks from its answers, and what that does to scores."""
 
-import asyncio
 import tomllib
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
@@ -27,6 +26,7 @@ from findback.steps.legend import explain_metrics
 from findback.steps.opening import SetRequest, open_documents, open_questions, open_retrievers, searches_corpus
 from findback.steps.spread import spread_of
 from findback.steps.verdict import cautions, verdict
+from findback.steps.waiting import wait_for
 from findback.steps.wording import (
     Measure,
     MeasuredSide,
@@ -197,7 +197,7 @@ def _score_sides(
     depth = max(request.depth, parse_metric(metric).cutoff or 1)
     seed = measures.seed if request.seed is None else request.seed
     plan = ScorePlan(metric, depth, measures.leak_limit, seed)
-    return asyncio.run(audit_retrievers(built, elsewhere, own, other, plan, progress=progress))
+    return wait_for(audit_retrievers(built, elsewhere, own, other, plan, progress=progress))
 
 
 def open_sample(

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from findback.errors import UsageError
 from findback.model.record import Record, Request
 from findback.privacy.key import Key, same_value
+from findback.sources.searchlog.events import digest_of
 from findback.steps.bench import open_bench, open_workspace_key
 from findback.steps.kept import now
 from findback.workspace import Workspace
@@ -77,10 +78,11 @@ def exclude(workspace: Workspace, request: ExcludeRequest) -> Erasure:
 
 
 def person_digests(key: Key, known_by: Iterable[str]) -> list[str]:
-    """Return every digest under which the workbench may know a person."""
+    """Return every digest under which the workbench may know a person; search logs name people by a digest already."""
     found: dict[str, None] = {}
     for value in known_by:
         found[key.hmac(value)] = None
+        found[key.hmac(digest_of(value) or "")] = None
         for kind in ("PERSON", "EMAIL", "PHONE"):
             found[key.hmac(same_value(kind, value))] = None
     return list(found)

@@ -1,6 +1,5 @@
 """Score retrievers on a set."""
 
-import asyncio
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -45,6 +44,7 @@ from findback.steps.scores import (
     score_run,
 )
 from findback.steps.spread import spread_of
+from findback.steps.waiting import wait_for
 from findback.text.words import TOKENIZER_VERSION
 from findback.workspace import Workspace
 
@@ -132,7 +132,7 @@ def evaluate(
     made, made_of = now(), make_up(asked)
     if corpus is not None and request.corpus is None and documents is None:
         made_of = made_of.model_copy(update={"notes": (*made_of.notes, *note_changes(workspace, corpus))})
-    outcomes = asyncio.run(search_all(built, plan, corpus, made, progress))
+    outcomes = wait_for(search_all(built, plan, corpus, made, progress))
     scored = [score_run(outcome.asked.run, labelled, wanted, seed=seed) for outcome in outcomes]
     kept = [store(workspace, one.run, made) for one in scored]
     result = Evaluation(

@@ -18,7 +18,7 @@ from findback.mining.caps import Capping
 from findback.mining.control import ControlSample
 from findback.mining.cues import Cues
 from findback.mining.links import LinkResolver
-from findback.mining.searches import SearchMining, mine_searches
+from findback.mining.screen import Screen
 from findback.mining.threads import ThreadRules, ThreadSettings
 from findback.mining.tickets import TicketMining, TicketRules
 from findback.mining.turns import TurnMining, mine_turns
@@ -33,6 +33,7 @@ from findback.privacy.opening import NO_VOCABULARY, describe_names, open_redacto
 from findback.privacy.vocabulary import read_vocabulary
 from findback.sources.format import Reading, Source, SourceOptions
 from findback.sources.recognise import load_source, recognise
+from findback.sources.scope import load_excluded
 from findback.steps.bench import has_bench, open_bench, open_workspace_key
 from findback.steps.candidates_of import RedactionTally, redact_found
 from findback.steps.kept import now
@@ -232,7 +233,7 @@ def _job(workspace: Workspace, request: MineRequest, key: Key, named: _Named, ex
     options = SourceOptions(
         channels=settings.channels,
         open_audiences=frozenset[Audience]({"public", *settings.open}),
-        exclude=settings.exclude,
+        exclude=(*load_excluded(), *settings.exclude),
         skip_bad=request.skip_bad,
         since=request.since or _watermark(workspace, key, name),
         scratch=workspace.temporary() if not request.dry_run else None,
@@ -289,11 +290,10 @@ def _people(job: _Job) -> list[Person]:
 
 
 def _find(job: _Job, workspace: Workspace, request: MineRequest, documents: Corpus | None) -> Iterable[Found]:
-    reading = job.reading = job.source.read(job.file, job.options)
     seed = workspace.settings.measures.seed if request.seed is None else request.seed
-    control = ControlSample(request.control, seed=seed)
-    if job.source.family == "chat" and reading.threads is not None:
-        return _from_threads(job, reading, workspace, documents, control)
+    if job.source.family == "chat":
+        return _from_threads(job, workspace, documents, ControlSample(request.control, seed=seed), seed)
+    reading = job.reading = job.source.read(job.file, job.options)
     if job.source.family == "tickets" and reading.threads is not None:
         return _from_tickets(job, reading, workspace, documents)
     if reading.turns is not None:
@@ -304,17 +304,25 @@ def _find(job: _Job, workspace: Workspace, request: MineRequest, documents: Corp
         return _with_system(mined.found, job.system)
     if reading.table is None:
         raise UsageError(f"{job.source.name} gave nothing to mine")
-    searched = mine_searches(
-        reading.table,
-        SearchMining(
-            source=job.source.name,
-            control=request.control,
-            seed=seed,
-            exam=job.options.exam_queries,
-            system=job.system,
-        ),
-        documents,
+    return _from_searches(job, reading.table, request, documents, seed)
+
+
+def _from_searches(job: _Job, log: Any, request: MineRequest, documents: Corpus | None, seed: int) -> list[Found]:
+    # Needs the libraries of the `searchlog` extra, which the reader of the log has asked for already.
+    from findback.mining.searches import SearchMining, mine_searches  # noqa: PLC0415
+    from findback.sources.searchlog.engines import close  # noqa: PLC0415
+
+    mining = SearchMining(
+        source=job.source.name,
+        control=request.control,
+        seed=seed,
+        exam=job.options.exam_queries,
+        system=job.system,
     )
+    try:
+        searched = mine_searches(log, mining, documents)
+    finally:
+        close(log.get_backend())
     job.counts.update(searched.counts)
     job.dropped.update(searched.dropped)
     job.unsupported.update(searched.unsupported)
@@ -332,12 +340,17 @@ def _resolver(workspace: Workspace, documents: Corpus | None) -> LinkResolver:
 
 
 def _from_threads(
-    job: _Job, reading: Reading, workspace: Workspace, documents: Corpus | None, control: ControlSample
+    job: _Job, workspace: Workspace, documents: Corpus | None, control: ControlSample, seed: int
 ) -> Iterator[Found]:
     settings = workspace.settings.mining
+    resolver, cues = _resolver(workspace, documents), Cues(without=settings.without_cues)
+    screen = Screen(cues, hosts=resolver.hosts(), control=control.size, seed=seed)
+    # A second process would draw another control sample than the first.
+    processes = 1 if control.size else 2
+    reading = job.reading = job.source.read(job.file, replace(job.options, screen=screen, processes=processes))
     rules = ThreadRules(
-        _resolver(workspace, documents),
-        Cues(without=settings.without_cues),
+        resolver,
+        cues,
         ThreadSettings(without=frozenset(settings.rules_off), until=reading.until),
         control=control,
     )
@@ -356,7 +369,6 @@ def _from_tickets(job: _Job, reading: Reading, workspace: Workspace, documents: 
 
 
 def _with_system(found: Iterable[Found], system: str | None) -> Iterator[Found]:
-
     for one in found:
         yield one if system is None or one.selected_on is not None else replace(one, selected_on=system)
 

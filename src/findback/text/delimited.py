@@ -76,12 +76,22 @@ def delimited_lines(rows: Iterable[Sequence[Cell]], *, delimiter: str = ",", gua
 
 
 def guess_delimiter(header: str) -> str:
-    """Return the delimiter that cuts a header line into most cells; a comma when nothing cuts it.
+    r"""Return the delimiter that cuts a header line into most cells; a comma when nothing cuts it.
 
     >>> guess_delimiter('query;"doc, id";rating'), guess_delimiter("query")
     (';', ',')
+    >>> guess_delimiter("query;gold\rlost badge;a.md")
+    ';'
     """
-    return max(DELIMITERS, key=lambda delimiter: len(next(csv.reader([header], delimiter=delimiter), [])))
+    return max(DELIMITERS, key=lambda delimiter: _count_cells(header, delimiter))
+
+
+def _count_cells(header: str, delimiter: str) -> int:
+    try:
+        return len(next(csv.reader([header], delimiter=delimiter), []))
+    except csv.Error:
+        # A lone carriage return or an endless cell: what is wrong is said by whoever reads the rows.
+        return header.count(delimiter) + 1
 
 
 def delimited_rows(lines: Iterable[str], *, delimiter: str, guarded: bool = True) -> Iterator[DelimitedRow]:

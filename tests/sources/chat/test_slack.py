@@ -10,7 +10,7 @@ from builders.slack import START, SlackExport, small_export, stamp
 from findback.errors import DataError, RefusedError
 from findback.model.thread import Thread
 from findback.sources.archive import Limits, open_archive
-from findback.sources.chat import slack
+from findback.sources.chat import slack, slack_halves
 from findback.sources.format import Reading, Source, SourceOptions
 from findback.sources.scope import load_excluded
 
@@ -410,6 +410,50 @@ def test_archives_hold_to_their_limits(tmp_path: Path):
         with open_archive(shape, Limits(depth=1)) as archive:
             assert archive.names == ("channels.json", "users.json")
             assert archive.left_out == {"folders deeper than may be": 1}
+
+
+def many_channels() -> SlackExport:
+    export = small_export()
+    for number in range(7):
+        folder = export.channel(f"C{number}TEAM", f"team-{number}")
+        for question in range(5):
+            asked = export.post(folder, f"U{number}TALK", question * 60, f"vpn {number} {question}?", reactions=[])
+            profile = {"real_name": f"Person {number}"}
+            export.post(folder, f"U{number}NEWW", question * 60 + 9, "wiki", thread=asked, user_profile=profile)
+        export.post(folder, "U1AAAA", 5000, "joined", subtype="channel_join")
+        export.files[f"{folder}/2026-10-0{number + 1}.json"] = b"{"
+    return export
+
+
+def test_two_processes_read_what_one_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Threads, their order, counts, faults and people are the same."""
+    monkeypatch.setattr(slack_halves, "LARGE", 1)
+    path = many_channels().zip(tmp_path / "export.zip")
+    alone, one = read(path, skip_bad=True)
+    together, two = read(path, skip_bad=True, processes=2)
+    assert len(alone) == 35
+    assert together == alone
+    assert two.skipped.counts == one.skipped.counts == {"notices of the system": 7, "records that cannot be read": 7}
+    assert sorted(two.people) == sorted(one.people)
+    assert (two.notes, two.until) == (one.notes, one.until)
+    with pytest.raises(DataError) as caught:
+        read(path, processes=2)
+    assert [fault.path.rpartition("!")[2] for fault in caught.value.faults] == [
+        f"team-{number}/2026-10-0{number + 1}.json" for number in range(7)
+    ]
+
+
+def test_a_second_process_that_meets_a_bomb_or_is_not_waited_for_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """What the child refuses is refused; who stops reading in the middle leaves no process behind."""
+    monkeypatch.setattr(slack_halves, "LARGE", 1)
+    export = many_channels()
+    reading = slack.read(export.zip(tmp_path / "fine.zip"), SourceOptions(processes=2, skip_bad=True))
+    assert next(reading.threads).container == "C0TEAM"
+    reading.threads.close()
+    export.files["team-1/2026-09-30.json"] = b"[" + b" " * 40_000_000 + b"]"
+    with pytest.raises(RefusedError, match="team-1"):
+        read(export.zip(tmp_path / "bomb.zip"), processes=2)
+    assert len(read(tmp_path / "fine.zip", processes=2, skip_bad=True, screen=lambda text: "?" in text)[0]) == 35
 
 
 def test_the_real_shaped_export_is_read_whole(data: Path):

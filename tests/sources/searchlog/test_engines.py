@@ -13,6 +13,7 @@ from findback.mining.searches import SearchMining, mine_searches
 from findback.sources.format import SourceOptions
 from findback.sources.searchlog.engines import close, open_duckdb
 from findback.sources.searchlog.events import digest_of
+from findback.sources.searchlog.mapped import searches
 from findback.sources.searchlog.warehouse import read_flat_file, read_table
 
 
@@ -76,12 +77,39 @@ def test_spill_stays_private_and_goes(tmp_path):
 def test_flat_files_are_read_in_place(log):
     """A Parquet file with flat columns is mined without loading; ids leave only as digests; bots are left out."""
     reading = read_flat_file(log, COLUMNS, SourceOptions(actions=ACTIONS))
+    assert reading.skipped.counts == {"programs, not people": 1}
     mined = mine_searches(reading.table, SearchMining(source="warehouse"))
     assert {f.query.text: [hit.rule for hit in f.rules] for f in mined.found} == {
         "badge": ["no-click"],
         "parking": ["zero-result"],
     }
     assert {f.asker for f in mined.found} == {digest_of("anna"), digest_of("ben")}
+    close(reading.table.get_backend())
+
+
+def test_scope_in_place(tmp_path):
+    """Applications, time and numbers as times are told apart where the table is, and counted."""
+    when = [at(n).timestamp() for n in range(5)]
+    rows = [
+        {"ts": int(when[0]), "text": "seconds", "app": "docs"},
+        {"ts": int(when[1] * 1000), "text": "milliseconds", "app": "docs"},
+        {"ts": int(when[2] * 1_000_000), "text": "microseconds", "app": "docs-hr"},
+        {"ts": int(when[3] * 1_000_000_000), "text": "nanoseconds", "app": "docs"},
+        {"ts": int(when[4]), "text": "elsewhere", "app": "shop"},
+    ]
+    path = tmp_path / "log.parquet"
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    columns = {"time": "ts", "query": "text", "application": "app"}
+    options = SourceOptions(channels=("docs*",), exclude=("*-hr",), since=at(1), mapping=columns)
+    reading = searches.read(path, options)
+    kept = {row["query"]: row["time"] for row in reading.table.to_pyarrow().to_pylist()}
+    assert kept == {"milliseconds": at(1).replace(tzinfo=None), "nanoseconds": at(3).replace(tzinfo=None)}
+    assert reading.skipped.counts == {
+        "excluded applications": 1,
+        "applications not asked for": 1,
+        "before the time asked for": 1,
+    }
+    assert reading.notes == ["log.parquet is read in place"]
     close(reading.table.get_backend())
 
 

@@ -259,6 +259,16 @@ def test_faults_name_file_and_line(tmp_path):
     close(reading.table.get_backend())
 
 
+def test_a_failed_reading_leaves_nothing(tmp_path):
+    """A log with a fault is refused and leaves nothing in the scratch folder."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    (tmp_path / "log.ndjson").write_text("{\n")
+    with pytest.raises(DataError):
+        source.read(tmp_path / "log.ndjson", SourceOptions(scratch=scratch))
+    assert list(scratch.iterdir()) == []
+
+
 def test_recognised_by_itself(tmp_path):
     """Bulk lines, plain lines and search answers are recognised with a reason; rubbish and absence are not."""
     log = UbiLog()

@@ -77,18 +77,23 @@ def read(path: Path, options: ReadOptions) -> QuestionSet:
     )
 
 
+def places(target: Path) -> tuple[Path, ...]:
+    """Return queries, qrels and the side file."""
+    queries = target / "queries.jsonl"
+    return queries, target / "qrels" / "test.tsv", side_file(queries)
+
+
 def write(questions: QuestionSet, target: Path) -> tuple[Path, ...]:
     """Write `queries.jsonl`, `qrels/test.tsv` and the side file into a folder; documents are not copied.
 
     Raises:
         StorageError: If the disk refuses.
     """
-    queries, qrels = target / "queries.jsonl", target / "qrels" / "test.tsv"
+    queries, qrels, extra = places(target)
     entries = questions.questions
     write_pieces(queries, (orjson.dumps({"_id": q.id, "text": q.query}) + b"\n" for q in entries))
     rows = ((q.id, doc, grade) for q in entries for doc, grade in best_grades(q.judged or ()).items())
     write_pieces(qrels, delimited_lines(_with_header(rows), delimiter="\t", guarded=False))
-    extra = side_file(queries)
     write_extra(extra, entries, lambda _, question: question.id)
     return queries, qrels, extra
 

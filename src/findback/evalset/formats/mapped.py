@@ -97,6 +97,11 @@ def read(path: Path, options: ReadOptions) -> QuestionSet:
     )
 
 
+def places(target: Path) -> tuple[Path, ...]:
+    """Return the table and its side file."""
+    return target, side_file(target)
+
+
 def write(questions: QuestionSet, target: Path) -> tuple[Path, ...]:
     """Write a table (`.csv`, `.tsv`, `.parquet`, else JSON Lines) with one row a question, and its side file.
 
@@ -113,7 +118,7 @@ def write(questions: QuestionSet, target: Path) -> tuple[Path, ...]:
         write_pieces(target, [_parquet(rows)])
     else:
         write_pieces(target, (orjson.dumps(row) + b"\n" for row in rows))
-    extra = side_file(target)
+    _, extra = places(target)
     write_extra(extra, questions.questions, lambda _, question: question.id)
     return target, extra
 
@@ -127,7 +132,7 @@ def _collect(
     path: Path, rows: Iterable[Row], columns: Mapping[str, str], options: ReadOptions, faults: Faults
 ) -> list[Question]:
     found: dict[str, Question] = {}
-    places: dict[str, Row] = {}
+    places: dict[str, str] = {}
     # Without ids, rows of one query are one question only where each row grades one document.
     by_query = "id" not in columns and "grade" in columns and "gold" in columns
     ids: dict[str, str] = {}
@@ -142,12 +147,11 @@ def _collect(
         before = found.get(key)
         if before is None:
             found[key] = question
-            places[key] = row
+            places[key] = f"line {row.line}" if row.line else f"row {row.number}"
             continue
         trouble = _clash(before, question)
         if trouble:
-            place = f"line {places[key].line}" if places[key].line else f"row {places[key].number}"
-            faults.add(path, row.line, row.say(f"{trouble} (first on {place})"))
+            faults.add(path, row.line, row.say(f"{trouble} (first on {places[key]})"))
         else:
             found[key] = _join(before, question)
     return list(found.values())

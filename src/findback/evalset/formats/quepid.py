@@ -92,6 +92,11 @@ def read(path: Path, options: ReadOptions) -> QuestionSet:
     )
 
 
+def places(target: Path) -> tuple[Path, ...]:
+    """Return the table and its side file."""
+    return target, side_file(target)
+
+
 def write(questions: QuestionSet, target: Path) -> tuple[Path, ...]:
     """Write the ratings and the side file.
 
@@ -114,7 +119,7 @@ def write(questions: QuestionSet, target: Path) -> tuple[Path, ...]:
         if not grades:
             rows.append((_guard(question.query), None, None))
     write_pieces(target, delimited_lines(rows, guarded=False))
-    extra = side_file(target)
+    _, extra = places(target)
     write_extra(extra, questions.questions, lambda _, question: question.query)
     return target, extra
 

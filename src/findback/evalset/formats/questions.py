@@ -10,7 +10,7 @@ from findback.errors import DataError
 from findback.evalset.format import ReadOptions
 from findback.evalset.sentences import sentences
 from findback.evalset.textfile import Faults, digest_files, first_line, read_lines, shown
-from findback.files import write_atomically
+from findback.files import open_atomically
 from findback.model.question import Question, QuestionSet
 
 name = "questions"
@@ -63,14 +63,20 @@ def read(path: Path, options: ReadOptions) -> QuestionSet:
     )
 
 
+def places(target: Path) -> tuple[Path, ...]:
+    """Return the file itself."""
+    return (target,)
+
+
 def write(questions: QuestionSet, target: Path) -> tuple[Path, ...]:
     """Write the questions, readable by their owner alone: nobody has reviewed them.
 
     Raises:
         StorageError: If the disk refuses.
     """
-    lines = (orjson.dumps({_MARK: FORMAT} | plain(question)) for question in questions.questions)
-    write_atomically(target, b"".join(line + b"\n" for line in lines), private=True)
+    with open_atomically(target, private=True) as file:
+        for question in questions.questions:
+            file.write(orjson.dumps({_MARK: FORMAT} | plain(question)) + b"\n")
     return (target,)
 
 

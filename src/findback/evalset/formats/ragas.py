@@ -84,6 +84,11 @@ def read(path: Path, options: ReadOptions) -> QuestionSet:
     )
 
 
+def places(target: Path) -> tuple[Path, ...]:
+    """Return the table and its side file."""
+    return target, side_file(target)
+
+
 def write(questions: QuestionSet, target: Path) -> tuple[Path, ...]:
     """Write `.csv` or JSON Lines with gold texts, and the side file.
 
@@ -104,7 +109,7 @@ def write(questions: QuestionSet, target: Path) -> tuple[Path, ...]:
         write_pieces(target, delimited_lines([_WRITTEN, *cells]))
     else:
         write_pieces(target, (orjson.dumps(row) + b"\n" for row in rows))
-    extra = side_file(target)
+    _, extra = places(target)
     write_extra(extra, questions.questions, lambda position, _: str(position + 1))
     return target, extra
 

@@ -70,13 +70,19 @@ def read(path: Path, options: ReadOptions) -> QuestionSet:
     )
 
 
+def places(target: Path) -> tuple[Path, ...]:
+    """Return topics, qrels and the side file."""
+    topics = target / "topics.tsv"
+    return topics, target / "qrels.txt", side_file(topics)
+
+
 def write(questions: QuestionSet, target: Path) -> tuple[Path, ...]:
     """Write `topics.tsv`, `qrels.txt` and the side file into a folder; ids that TREC breaks are percent-encoded.
 
     Raises:
         StorageError: If the disk refuses.
     """
-    topics, qrels = target / "topics.tsv", target / "qrels.txt"
+    topics, qrels, extra = places(target)
     entries = questions.questions
     write_pieces(topics, (f"{encode_id(q.id)}\t{_flat(q.query)}\n" for q in entries))
     write_pieces(
@@ -87,7 +93,6 @@ def write(questions: QuestionSet, target: Path) -> tuple[Path, ...]:
             for doc, grade in best_grades(question.judged or ()).items()
         ),
     )
-    extra = side_file(topics)
     write_extra(extra, entries, lambda _, question: question.id)
     return topics, qrels, extra
 

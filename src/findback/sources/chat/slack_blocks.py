@@ -51,28 +51,29 @@ def _inside(piece: Mapping[str, Any]) -> Iterator[Any]:
         yield "&gt; "
 
 
+_NAMED = {
+    "user": ("user_id", "<@{}>"),
+    "usergroup": ("usergroup_id", "<!subteam^{}>"),
+    "channel": ("channel_id", "<#{}>"),
+    "broadcast": ("range", "<!{}>"),
+    "emoji": ("name", ":{}:"),
+}
+"""Elements that only name something: the field with the name, and how markup writes it."""
+
+
 def _leaf(piece: Mapping[str, Any]) -> str:
     kind, text = piece.get("type"), piece.get("text")
-    label = f"|{escape_slack_text(text)}" if isinstance(text, str) and text else ""
-    if kind in ("mrkdwn", "plain_text") and isinstance(text, str):
-        return text if kind == "mrkdwn" else escape_slack_text(text)
-    if kind == "text" and isinstance(text, str):
+    words = escape_slack_text(text) if isinstance(text, str) else ""
+    if kind == "mrkdwn":
+        return text if isinstance(text, str) else ""
+    if kind in ("plain_text", "text"):
         style = piece.get("style")
-        code = isinstance(style, Mapping) and style.get("code") is True
-        return f"`{escape_slack_text(text)}`" if code else escape_slack_text(text)
+        return f"`{words}`" if words and isinstance(style, Mapping) and style.get("code") is True else words
     if kind == "link" and isinstance(piece.get("url"), str):
-        return f"<{escape_slack_text(piece['url'])}{label}>"
-    if kind == "user" and isinstance(piece.get("user_id"), str):
-        return f"<@{piece['user_id']}>"
-    if kind == "usergroup" and isinstance(piece.get("usergroup_id"), str):
-        return f"<!subteam^{piece['usergroup_id']}>"
-    if kind == "channel" and isinstance(piece.get("channel_id"), str):
-        return f"<#{piece['channel_id']}>"
-    if kind == "broadcast" and isinstance(piece.get("range"), str):
-        return f"<!{piece['range']}>"
-    if kind == "emoji" and isinstance(piece.get("name"), str):
-        return f":{piece['name']}:"
-    return ""
+        return f"<{escape_slack_text(piece['url'])}{'|' if words else ''}{words}>"
+    field, form = _NAMED.get(str(kind), ("", ""))
+    named = piece.get(field)
+    return form.format(named) if isinstance(named, str) else ""
 
 
 def list_texts(files: Any, attachments: Any) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Messages of one Slack channel, kept small until it is known which conversations are wanted."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from findback.model.thread import Person, Skipped
@@ -35,7 +35,15 @@ REST: Final = 4
 class Entries:
     """Collects the messages of one channel by conversation."""
 
-    def __init__(self, skipped: Skipped, faults: Faults, people: list[Person], known: set[str]) -> None:
+    def __init__(
+        self,
+        skipped: Skipped,
+        faults: Faults,
+        people: list[Person],
+        known: set[str],
+        *,
+        screen: Callable[[str], bool] | None = None,
+    ) -> None:
         """Begin a channel.
 
         Args:
@@ -43,11 +51,19 @@ class Entries:
             faults: Where broken records are noted.
             people: Roster, to which people are added that only messages name.
             known: Ids of those in the roster.
+            screen: Says of a text whether its conversation may matter; without it all are wanted.
         """
         self.threads: dict[str, list[Entry]] = {}
         """Messages by the ts of the conversation's first."""
-        self.count = 0
-        """Messages read."""
+        self.wanted: set[str] | None = None if screen is None else set()
+        """Conversations that passed the screen; None without one."""
+        self.alone = 0
+        """People's messages that name no thread."""
+        self.answered = 0
+        """Messages that name one."""
+        self._screen = screen
+        self.line: int | None = None
+        """Line of the message that comes next, where a file has a message a line."""
         self._skipped = skipped
         self._faults = faults
         self._people = people
@@ -75,7 +91,9 @@ class Entries:
 
     def add_messages(self, file: int, messages: list[Any], first: int = 0) -> None:
         """Take messages as Slack writes them; `first` is the position of the first in its file."""
-        threads, known = self.threads, self._known
+        threads, known, screen = self.threads, self._known, self._screen
+        wanted = self.wanted if self.wanted is not None else set()
+        alone = answered = 0
         base = (file << 32) + first
         for position, message in enumerate(messages, base):
             rest = None
@@ -101,14 +119,26 @@ class Entries:
                 ts, text, user, key, rest = turned
             if user not in known:
                 self._learn(user, message)
-            if type(key) is not str:
-                key = ts if key is None else _write_ts(key) or ts
+            if key is None:
+                alone += rest is None
+                key = ts
+            else:
+                answered += 1
+                if type(key) is not str:
+                    key = _write_ts(key) or ts
             group = threads.get(key)
             if group is None:
                 threads[key] = [(ts, text, user, position, rest)]
             else:
                 group.append((ts, text, user, position, rest))
-        self.count += len(messages)
+            if (
+                screen is not None
+                and key not in wanted
+                and (screen(text) or (rest is not None and _may_link(text, rest)))
+            ):
+                wanted.add(key)
+        self.alone += alone
+        self.answered += answered
 
     def finish(self) -> None:
         """Take out what later records say was deleted."""
@@ -128,35 +158,20 @@ class Entries:
         if type(message) is not dict:
             self._fault(file, position, "no object")
             return None
-        subtype = message.get("subtype")
-        inner = message.get("message")
-        if subtype == "message_changed" and type(inner) is dict:
-            message = {**inner, "edited": inner.get("edited") or {"ts": message.get("ts")}}
-            subtype = message.get("subtype")
+        message = _unwrap(message)
         ts = _write_ts(message.get("ts"))
         if ts is None:
             self._fault(file, position, "no time stamp (ts)")
             return None
-        if subtype == "message_deleted":
+        if message.get("subtype") == "message_deleted":
             self._deleted.add(_write_ts(message.get("deleted_ts")) or ts)
-            return None
-        comment = message.get("comment")
-        if subtype == "file_comment" and type(comment) is dict:
-            message = {**message, "user": comment.get("user"), "text": comment.get("comment"), "subtype": None}
-        elif subtype in _BROADCAST_COPY:
-            self._skipped.add("copies of replies in the channel")
-            return None
-        elif subtype == "tombstone":
-            self._skipped.add("deleted messages")
-            return None
-        elif (subtype is not None and subtype not in _TALK) or message.get("hidden") is True:
-            self._skipped.add("notices of the system")
             return None
         text, user = message.get("text"), message.get("user")
         if type(text) is not str:
             text = ""
-        if len(text) > MOST_CHARACTERS:
-            self._skipped.add(f"messages longer than {MOST_CHARACTERS:,} characters")
+        reason = _refuse(message, text)
+        if reason is not None:
+            self._skipped.add(reason)
             return None
         rest = {key: message[key] for key in _SPECIAL if message.get(key) is not None}
         if not text and message.get("blocks"):
@@ -173,7 +188,38 @@ class Entries:
                 self._people.append(person)
 
     def _fault(self, file: int, position: int, message: str) -> None:
-        self._faults.add(self._files[file], None, f"message {position + 1}: {message}")
+        if self.line is not None:
+            self._faults.add(self._files[file], self.line, message)
+        else:
+            self._faults.add(self._files[file], None, f"message {position + 1}: {message}")
+
+
+def _may_link(text: str, rest: Mapping[str, Any]) -> bool:
+    """Return whether a message says something beside its text that a screen of texts does not see."""
+    return not text and not rest.keys().isdisjoint(("blocks", "attachments", "files"))
+
+
+def _unwrap(message: dict[str, Any]) -> dict[str, Any]:
+    """Return the message inside a record of an edit, or of a comment on a file; others as they are."""
+    inner = message.get("message")
+    if message.get("subtype") == "message_changed" and type(inner) is dict:
+        message = {**inner, "edited": inner.get("edited") or {"ts": message.get("ts")}}
+    comment = message.get("comment")
+    if message.get("subtype") == "file_comment" and type(comment) is dict:
+        return {**message, "user": comment.get("user"), "text": comment.get("comment"), "subtype": None}
+    return message
+
+
+def _refuse(message: Mapping[str, Any], text: str) -> str | None:
+    """Return why a message is not read, or None if it is."""
+    subtype = message.get("subtype")
+    if subtype in _BROADCAST_COPY:
+        return "copies of replies in the channel"
+    if subtype == "tombstone":
+        return "deleted messages"
+    if (subtype is not None and subtype not in _TALK) or message.get("hidden") is True:
+        return "notices of the system"
+    return f"messages longer than {MOST_CHARACTERS:,} characters" if len(text) > MOST_CHARACTERS else None
 
 
 def _write_ts(ts: Any) -> str | None:

@@ -1,6 +1,5 @@
 """Slack messages and conversations as records."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -9,7 +8,7 @@ from typing import Any
 from findback.model.thread import ActorKind, Audience, Link, Message, Place, Reaction, Skipped, ThreadKind
 from findback.sources.chat.gaps import split_at_gaps, uses_threads
 from findback.sources.chat.slack_blocks import list_addresses, list_texts, write_blocks
-from findback.sources.chat.slack_entries import MOST_CHARACTERS, REST, TS, USER, Entry
+from findback.sources.chat.slack_entries import MOST_CHARACTERS, REST, TS, USER, Entries, Entry
 from findback.sources.chat.slack_text import read_slack_text
 from findback.sources.collector import paused_collector
 
@@ -29,7 +28,7 @@ class Conversation:
 
 
 def join_conversations(
-    threads: dict[str, list[Entry]], bots: set[str], refuse: Callable[[list[Entry]], str | None], skipped: Skipped
+    held: Entries, refuse: Callable[[list[Entry]], str | None], skipped: Skipped
 ) -> Iterator[Conversation]:
     """Yield the conversations of a channel that are wanted, oldest first, and let go of each.
 
@@ -37,38 +36,35 @@ def join_conversations(
     by time.
 
     Args:
-        threads: Messages by the ts of the first; empty afterwards.
-        bots: Users who are programs.
-        refuse: Says why messages that belong together are not wanted, or None if they are.
+        held: The channel's messages; empty afterwards.
+        refuse: Says why messages that belong together are not wanted all the same, or None if they are.
         skipped: Where those not wanted are counted.
     """
-    reasons: Counter[str] = Counter()
     with paused_collector():
-        gaps = _join_by_time(threads, bots)
-        for held in (threads, gaps):
-            refused = [(key, reason) for key, group in held.items() if (reason := refuse(group)) is not None]
-            for key, reason in refused:
-                del held[key]
-                reasons[reason] += 1
-    for reason, count in reasons.items():
-        skipped.add(reason, count)
+        gaps = {} if held.alone < 2 or uses_threads(held.answered, held.alone) else _join_by_time(held.threads)
+        threads, wanted = held.threads, held.wanted
+        if wanted is not None:
+            count = len(threads) + len(gaps)
+            threads = {key: threads[key] for key in wanted if key in threads}
+            gaps = {key: run for key, run in gaps.items() if any(entry[TS] in wanted for entry in run)}
+            held.threads.clear()
+            if count > len(threads) + len(gaps):
+                skipped.add("threads with neither a link nor a cue", count - len(threads) - len(gaps))
     for key in sorted({*threads, *gaps}):
-        if key in threads:
-            yield Conversation(key, "thread", _without_copies(threads.pop(key)))
-        if key in gaps:
-            run = _without_copies(gaps.pop(key))
-            yield Conversation(key, "gap" if len(run) > 1 else "thread", run)
+        for kind, group in (("thread", threads.pop(key, None)), ("gap", gaps.pop(key, None))):
+            if group is None:
+                continue
+            reason = refuse(group)
+            if reason is not None:
+                skipped.add(reason)
+                continue
+            entries = _without_copies(group)
+            yield Conversation(key, "gap" if kind == "gap" and len(entries) > 1 else "thread", entries)
 
 
-def _join_by_time(threads: dict[str, list[Entry]], bots: set[str]) -> dict[str, list[Entry]]:
-    """Take out messages nobody answered in a thread, and join them by time, where people do not use threads."""
-    alone = [
-        key for key, group in threads.items() if group[0][TS] == key and (len(group) == 1 or _is_copied(key, group))
-    ]
-    humans = sum(not is_by_bot(threads[key][0], bots) for key in alone)
-    answered = sum(map(len, threads.values())) - sum(len(threads[key]) for key in alone)
-    if humans < 2 or uses_threads(answered, humans):
-        return {}
+def _join_by_time(threads: dict[str, list[Entry]]) -> dict[str, list[Entry]]:
+    """Take out messages nobody answered in a thread, and join them by time."""
+    alone = [key for key, group in threads.items() if len(group) == 1 or _is_copied(key, group)]
     singles = sorted((entry for key in alone for entry in threads.pop(key)), key=_by_time)
     return {run[0][TS]: run for run in split_at_gaps(singles, lambda entry: seconds(entry[TS]))}
 
@@ -151,9 +147,9 @@ def build_message(
         at=read_time(ts),
         text=marked.text,
         marks=marked.marks,
-        links=_join_links(marked.links, rest.get("attachments")),
-        extras=tuple(_bounded(_extra_texts(rest))),
-        reactions=tuple(_read_reactions(rest.get("reactions"))),
+        links=_join_links(marked.links, rest["attachments"]) if "attachments" in rest else marked.links,
+        extras=tuple(_bounded(_extra_texts(rest))) if rest else (),
+        reactions=tuple(_read_reactions(rest["reactions"])) if "reactions" in rest else (),
         audience=audience,
         edited="edited" in rest,
         place=Place(*locate(entry)),

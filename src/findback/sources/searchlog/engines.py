@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,16 @@ def close(connection: Any) -> None:
         shutil.rmtree(spill, ignore_errors=True)
 
 
+@contextmanager
+def closed_on_error(connection: Any) -> Iterator[None]:
+    """Let go of a connection, and of what it spilled, when reading into it fails."""
+    try:
+        yield
+    except BaseException:
+        close(connection)
+        raise
+
+
 def load_events(connection: Any, events: Iterable[Event], skipped: Skipped) -> Any:
     """Put events into a DuckDB table and return it without the columns that nothing filled.
 
@@ -119,11 +130,11 @@ def open_spark(scratch: Path, *, threads: int = 2, memory: str = "1g") -> Iterat
         MissingLibraryError: If PySpark is not installed.
     """
     try:
-        from pyspark.sql import SparkSession  # noqa: PLC0415 - a library of its own lock
+        builder = import_module("pyspark.sql").SparkSession.builder
     except ModuleNotFoundError:
         raise MissingLibraryError("pyspark", extra="spark", wanted_for="mining search logs on Spark") from None
     with storage_errors(scratch), tempfile.TemporaryDirectory(prefix="spark-", dir=scratch) as folder:
-        session = _spark_builder(SparkSession.builder, folder, threads, memory).getOrCreate()
+        session = _spark_builder(builder, folder, threads, memory).getOrCreate()
         session.sparkContext.setLogLevel("ERROR")
         try:
             yield ibis.pyspark.connect(session)
@@ -141,7 +152,7 @@ def _spark_builder(builder: Any, folder: str, threads: int, memory: str) -> Any:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": memory,
-        "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={folder} -Dderby.system.home={folder}",
+        "spark.driver.extraJavaOptions": f"-XX:-UsePerfData -Djava.io.tmpdir={folder} -Dderby.system.home={folder}",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "4",
         "spark.ui.showConsoleProgress": "false",

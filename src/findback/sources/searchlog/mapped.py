@@ -10,13 +10,14 @@ import orjson
 
 from findback.errors import UsageError
 from findback.sources.format import Family, Reading, SourceOptions
-from findback.sources.searchlog.engines import load_events, open_duckdb
+from findback.sources.searchlog.engines import closed_on_error, load_events, open_duckdb
 from findback.sources.searchlog.events import KINDS, Event, EventKind, digest_of
 from findback.sources.searchlog.mapping import LogMapping, Paths, load_mapping
 from findback.sources.searchlog.paths import compile_path
 from findback.sources.searchlog.records import Findings, list_files, peek, peek_lines, read_lines, read_records
 from findback.sources.searchlog.scope import Raw, in_scope
 from findback.sources.searchlog.times import read_time
+from findback.sources.searchlog.warehouse import has_columns, read_flat_file
 
 _DIGESTED = frozenset({"session", "client", "person"})
 _NUMBERS = frozenset({"n_results", "position", "asked", "clicks"})
@@ -64,12 +65,16 @@ class MappedSource:
             UsageError: If the user's columns or actions make no sense.
         """
         mapping = self.mapping.with_columns(options.mapping or {})
+        if self.mapping.by_query and options.mapping and has_columns(path, options.mapping.values()):
+            # A flat table whose columns the user names needs no loading.
+            return read_flat_file(path, options.mapping, options)
         reading = Reading()
         findings = Findings(reading.skipped, skip_bad=options.skip_bad)
         log = _MappedLog(mapping, options, findings)
         connection = open_duckdb(options.scratch, threads=options.threads, memory=options.memory)
-        reading.table = load_events(connection, in_scope(log.raws(path), options, reading.skipped), reading.skipped)
-        findings.settle(str(path))
+        with closed_on_error(connection):
+            reading.table = load_events(connection, in_scope(log.raws(path), options, reading.skipped), reading.skipped)
+            findings.settle(str(path))
         if mapping.note:
             reading.notes.append(mapping.note)
         return reading

@@ -1,5 +1,6 @@
 """Paths into records of any shape, as mapping files write them."""
 
+import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -17,8 +18,9 @@ def compile_path(path: str) -> Getter:
     """Return a function that finds a value in a record, None where there is none.
 
     `a.b` goes into objects, whether nested or flattened to a key "a.b"; a list on the way gives its first entry.
-    `a[key]` finds the entry of a list of {key, value} pairs. `a#` counts a list. `a?q` is a parameter of the URL
-    or parameter text in a. `a + b` joins two values where both are there. `=text` is the text itself.
+    `a[key]` finds the entry of a list of {key, value} pairs. `a#` counts a list. `a?q` is a parameter of the URL or
+    parameter text in a. `a^x:` is the word after "x:" in a. `a + b` joins two values where both are there. `=text`
+    is the text itself.
 
     >>> compile_path("event.action")({"event.action": "search"})
     'search'
@@ -33,19 +35,16 @@ def compile_path(path: str) -> Getter:
     if " + " in path:
         parts = [compile_path(part) for part in path.split(" + ")]
         return lambda record: _joined([part(record) for part in parts])
-    if path.endswith("#"):
-        inner = compile_path(path[:-1])
-        return lambda record: _count(inner(record))
-    whole, _, parameter = path.partition("?")
-    if parameter:
-        inner = compile_path(whole)
-        return lambda record: _parameter(inner(record), parameter)
-    before, _, key = path.removesuffix("]").partition("[")
-    if key:
-        inner = compile_path(before)
-        return lambda record: _pair(inner(record), key)
+    for sign, closing, find in _FORMS:
+        before, found, rest = path.partition(sign)
+        if found:
+            return _applied(compile_path(before), find, rest.removesuffix(closing))
     names = tuple(path.split("."))
     return lambda record: _walk(record, names)
+
+
+def _applied(inner: Getter, find: Callable[[Any, str], Any], name: str) -> Getter:
+    return lambda record: find(inner(record), name)
 
 
 def _walk(value: Any, names: tuple[str, ...]) -> Any:
@@ -65,7 +64,7 @@ def _joined(values: list[Any]) -> str | None:
     return None if any(value is None or value == "" for value in values) else "\n".join(map(str, values))
 
 
-def _count(value: Any) -> int | None:
+def _count(value: Any, _: str) -> int | None:
     return len(value) if isinstance(value, (list, tuple)) else None
 
 
@@ -81,6 +80,13 @@ def _pair(value: Any, key: str) -> Any:
                 return inner
             return next((inner[name] for name in _VALUES if inner.get(name) is not None), None)
     return None
+
+
+def _word_after(value: Any, sign: str) -> str | None:
+    if not isinstance(value, str):
+        return None
+    rest = value.partition(sign)[2]
+    return (re.split(r"[\s\]),;]", rest, maxsplit=1)[0] or None) if rest else None
 
 
 def _parameter(value: Any, name: str) -> str | None:
@@ -108,3 +114,6 @@ def query_part(value: str) -> str:
         return urlsplit(value).query
     except ValueError:
         return value.partition("?")[2]
+
+
+_FORMS = (("^", "", _word_after), ("?", "", _parameter), ("[", "]", _pair), ("#", "", _count))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from findback.sources.format import Family, Reading, SourceOptions
-from findback.sources.searchlog.engines import load_events, open_duckdb
+from findback.sources.searchlog.engines import closed_on_error, load_events, open_duckdb
 from findback.sources.searchlog.events import Event, digest_of
 from findback.sources.searchlog.records import Findings, list_files, peek, read_records
 from findback.sources.searchlog.scope import Raw, in_scope
@@ -39,10 +39,11 @@ class ReadTheDocsSource:
         reading = Reading()
         findings = Findings(reading.skipped, skip_bad=options.skip_bad)
         connection = open_duckdb(options.scratch, threads=options.threads, memory=options.memory)
-        reading.table = load_events(
-            connection, in_scope(_raws(path, findings), options, reading.skipped), reading.skipped
-        )
-        findings.settle(str(path))
+        with closed_on_error(connection):
+            reading.table = load_events(
+                connection, in_scope(_raws(path, findings), options, reading.skipped), reading.skipped
+            )
+            findings.settle(str(path))
         reading.notes.append("no sessions and no clicks: only the zero-result rule applies; times are taken as UTC")
         return reading
 

@@ -63,9 +63,9 @@ def in_scope(raws: Iterable[Raw], options: SourceOptions, skipped: Skipped) -> I
             skipped.add("evaluation traffic")
         elif is_program(program):
             skipped.add("programs, not people")
-        elif options.channels and not _matches(application, options.channels):
+        elif options.channels and not matches(application, options.channels):
             skipped.add("applications not asked for")
-        elif _matches(application, options.exclude):
+        elif matches(application, options.exclude):
             skipped.add("excluded applications")
         elif since is not None and event.time is not None and event.time < since:
             skipped.add("before the time asked for")
@@ -73,5 +73,6 @@ def in_scope(raws: Iterable[Raw], options: SourceOptions, skipped: Skipped) -> I
             yield event
 
 
-def _matches(name: str, patterns: Iterable[str]) -> bool:
+def matches(name: str, patterns: Iterable[str]) -> bool:
+    """Return whether a name fits one of several glob patterns, case aside."""
     return any(fnmatchcase(name.lower(), pattern.lower()) for pattern in patterns)

@@ -16,7 +16,7 @@ import orjson
 
 from findback.errors import UsageError
 from findback.sources.format import Family, Reading, SourceOptions
-from findback.sources.searchlog.engines import filled_columns, load_events, open_duckdb
+from findback.sources.searchlog.engines import closed_on_error, filled_columns, load_events, open_duckdb
 from findback.sources.searchlog.events import KINDS, Event, digest_of
 from findback.sources.searchlog.records import LINED, Findings, list_files, peek, read_records
 from findback.sources.searchlog.scope import Raw, in_scope, is_marked
@@ -72,8 +72,9 @@ class UbiSource:
         findings = Findings(reading.skipped, skip_bad=options.skip_bad)
         log = _UbiLog(options, findings)
         connection = open_duckdb(options.scratch, threads=options.threads, memory=options.memory)
-        table = load_events(connection, in_scope(log.raws(path), options, reading.skipped), reading.skipped)
-        findings.settle(str(path))
+        with closed_on_error(connection):
+            table = load_events(connection, in_scope(log.raws(path), options, reading.skipped), reading.skipped)
+            findings.settle(str(path))
         reading.table = filled_columns(_settle_echoes(table, queries=log.queries))
         reading.notes += log.notes()
         return reading

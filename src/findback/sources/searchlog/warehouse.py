@@ -4,19 +4,22 @@ Nothing is made there. Ids of clients and sessions stay in the engine, and who a
 engine itself computes.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC
 from functools import reduce
 from operator import or_
 from pathlib import Path
 from typing import Any
 
 import ibis
+import pyarrow.parquet as pq
 
 from findback.errors import UsageError
+from findback.model.thread import Skipped
 from findback.sources.format import Reading, SourceOptions
-from findback.sources.searchlog.engines import filled_columns, open_duckdb
+from findback.sources.searchlog.engines import closed_on_error, filled_columns, open_duckdb
 from findback.sources.searchlog.events import COLUMNS, DIGEST, KINDS
-from findback.sources.searchlog.scope import program_parts
+from findback.sources.searchlog.scope import OURSELVES, matches, program_parts
 
 _CARRIERS = ("client", "session")
 _PLAIN_TEXTS = ("application", "query_id", "query", "document")
@@ -50,6 +53,9 @@ _DIGESTS: dict[str, Callable[[Any], Any]] = {
     "postgres": lambda text: _encode(_sha256_of_bytes(_convert_to(text, "UTF8")), "hex"),
 }
 
+_EPOCHS = frozenset({"duckdb", "bigquery", "snowflake", "trino"})
+"""Engines that make a time of a number of milliseconds."""
+
 ENGINES = tuple(_DIGESTS)
 """Engines whose own functions give the digest of an id."""
 
@@ -75,18 +81,17 @@ def shape_table(
     *,
     engine: str,
     actions: Mapping[str, str] | None = None,
-    unit: str | None = None,
 ) -> Any:
     """Return a table of a log as search events, as an expression; nothing runs yet.
 
-    Programs and marked evaluation traffic are left out by the client's name.
+    `program` is 1 where the client's name is a program's, ours among them. The unit of a time that is a number is
+    told by its size.
 
     Args:
         table: One row per event.
         columns: Its column for each of findback's; several joined by " + " make an `event_id`. `=text` is a constant.
         engine: Name of the Ibis backend it runs on.
         actions: What the values of the column given for `kind` mean; others mean nothing here.
-        unit: s, ms, us or ns, where the time is a number.
 
     Raises:
         UsageError: If a column is not there, or time or query is not given.
@@ -94,7 +99,7 @@ def shape_table(
     _check(table, columns, actions or {})
     kinds = dict(actions or {}) or {kind: kind for kind in KINDS}
     shaped = {
-        "time": _time(table[columns["time"]], unit),
+        "time": _time(table[columns["time"]], engine),
         "kind": _kind(table, columns.get("kind"), kinds),
         "event_id": _event_id(table, columns, engine),
     }
@@ -116,12 +121,8 @@ def shape_table(
     askers += [digest_in(engine, shaped[name]) for name in _CARRIERS if name in shaped]
     if askers:
         shaped["asker"] = ibis.coalesce(*askers)
-    if "client" in columns:
-        table = table.mutate(**shaped, _program=_is_program(table[columns["client"]]))
-        table = table.filter(~table["_program"])
-    else:
-        table = table.mutate(**shaped)
-    return table.select(*[name for name in COLUMNS if name in shaped])
+    program = _is_program(table[columns["client"]]) if "client" in columns else ibis.literal(False)
+    return table.select(**shaped, program=ibis.ifelse(program, 1, 0).cast("int64"))
 
 
 def read_table(connection: Any, name: str, options: SourceOptions, *, database: str | None = None) -> Reading:
@@ -130,30 +131,65 @@ def read_table(connection: Any, name: str, options: SourceOptions, *, database: 
     Raises:
         UsageError: If the mapping does not fit the table or the engine.
     """
-    table = connection.table(name, database=database)
     if options.mapping is None:
         raise UsageError(f"no columns are named for the table {name}", hint="give a mapping: time, query, …")
+    table = connection.table(name, database=database)
     shaped = shape_table(table, options.mapping, engine=connection.name, actions=options.actions)
-    return Reading(table=_since(shaped, options), notes=["read in place: nothing is made in the warehouse"])
+    reading = Reading(notes=["read in place: nothing is made in the warehouse"])
+    reading.table = _in_scope(shaped, options, reading.skipped)
+    return reading
 
 
-def read_flat_file(
-    path: Path, columns: Mapping[str, str], options: SourceOptions, *, unit: str | None = None
-) -> Reading:
+def read_flat_file(path: Path, columns: Mapping[str, str], options: SourceOptions) -> Reading:
     """Read a Parquet or CSV file with flat columns in place, by DuckDB, without loading it.
 
     Raises:
         UsageError: If the columns do not fit the file.
     """
     connection = open_duckdb(options.scratch, [path], threads=options.threads, memory=options.memory)
-    reader = connection.read_parquet if path.suffix.lower() == ".parquet" else connection.read_csv
-    table = reader(path.absolute(), table_name="findback_file")
-    shaped = shape_table(table, columns, engine="duckdb", actions=options.actions, unit=unit)
-    return Reading(table=filled_columns(_since(shaped, options)), notes=[f"{path.name} is read in place"])
+    reading = Reading(notes=[f"{path.name} is read in place"])
+    with closed_on_error(connection):
+        reader = connection.read_parquet if path.suffix.lower() == ".parquet" else connection.read_csv
+        table = reader(path.absolute(), table_name="findback_file")
+        shaped = shape_table(table, columns, engine="duckdb", actions=options.actions)
+        reading.table = filled_columns(_in_scope(shaped, options, reading.skipped))
+    return reading
 
 
-def _since(table: Any, options: SourceOptions) -> Any:
-    return table if options.since is None else table.filter(table["time"] >= ibis.timestamp(options.since))
+def has_columns(path: Path, names: Iterable[str]) -> bool:
+    """Return whether a path is a Parquet file that has all of these columns at its top."""
+    if path.suffix.lower() != ".parquet" or not path.is_file():
+        return False
+    try:
+        schema = pq.read_schema(path)
+    except (OSError, ValueError):
+        return False
+    return set(names) <= set(schema.names)
+
+
+def _in_scope(table: Any, options: SourceOptions, skipped: Skipped) -> Any:
+    """Return the events that may be read; the rest is counted by reason, in one query."""
+    barred = {"programs, not people": table["program"] == 1}
+    if "application" in table.columns and (options.channels or options.exclude):
+        names = [row["application"] or "" for row in table.select("application").distinct().to_pyarrow().to_pylist()]
+        application = table["application"].fill_null("")
+        out = [name for name in names if matches(name, options.exclude)]
+        barred["excluded applications"] = application.isin(out)
+        if options.channels:
+            wanted = [name for name in names if matches(name, options.channels)]
+            barred["applications not asked for"] = ~application.isin([*wanted, *out])
+    if options.since is not None:
+        zoned = table["time"].type().timezone is not None
+        since = options.since if zoned or options.since.tzinfo is None else options.since.astimezone(UTC)
+        since = since if zoned else since.replace(tzinfo=None)
+        barred["before the time asked for"] = (table["time"] < ibis.timestamp(since)).fill_null(False)
+    counts = table.aggregate(
+        **{f"c{at}": ibis.ifelse(each, 1, 0).sum() for at, each in enumerate(barred.values())}
+    ).to_pyarrow()
+    for reason, count in zip(barred, counts.to_pylist()[0].values(), strict=True):
+        if count:
+            skipped.add(reason, int(count))
+    return table.filter([~each for each in barred.values()]).drop("program")
 
 
 def _check(table: Any, columns: Mapping[str, str], actions: Mapping[str, str]) -> None:
@@ -171,13 +207,23 @@ def _check(table: Any, columns: Mapping[str, str], actions: Mapping[str, str]) -
             raise UsageError(f"the action {action!r} cannot be a {kind!r}", hint=f"kinds are {', '.join(KINDS)}")
 
 
-def _time(column: Any, unit: str | None) -> Any:
+def _time(column: Any, engine: str) -> Any:
     kind = column.type()
     if kind.is_timestamp():
         return column
-    if kind.is_numeric():
-        return column.cast("int64").as_timestamp(unit or "s")
-    return column.cast("timestamp")
+    if not kind.is_numeric():
+        return column.cast("timestamp")
+    if engine not in _EPOCHS:
+        raise UsageError(
+            f"the time is a number, which {engine} has no portable way to read",
+            hint="name a column, or make a view with one, that is a timestamp",
+        )
+    number = column.cast("int64")
+    # Milliseconds are what all of these take.
+    milliseconds = number * 1_000
+    for smallest, divisor in ((10**11, 1), (10**13, 1_000), (10**16, 1_000_000)):
+        milliseconds = ibis.ifelse(number >= smallest, number // divisor, milliseconds)
+    return milliseconds.as_timestamp("ms")
 
 
 def _kind(table: Any, column: str | None, kinds: Mapping[str, str]) -> Any:
@@ -206,4 +252,4 @@ def _event_id(table: Any, columns: Mapping[str, str], engine: str) -> Any:
 
 def _is_program(client: Any) -> Any:
     name = client.cast("string").fill_null("").lower()
-    return reduce(or_, [name.contains(part) for part in (*program_parts(), "findback (evaluation)")])
+    return reduce(or_, [name.contains(part) for part in (*program_parts(), OURSELVES)])
