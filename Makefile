@@ -21,7 +21,7 @@ test: .venv/.test ## set up and run the tests (CI=true: against the built wheel,
 	@if command -v java >/dev/null; then $(MAKE) --no-print-directory spark; \
 	  elif [ -n "$(CI)" ]; then echo "java is not there, and CI skips nothing"; exit 1; \
 	  else echo "java is not there: the Spark tests are skipped"; fi
-	@$(PY) -m pytest --doctest-modules --pyargs findback tests --ignore tests/spark $(ARGS)
+	@$(PY) -m pytest --doctest-modules --pyargs findback tests --ignore tests/spark --ignore-glob '*/workbench/migrations/*' $(ARGS)
 
 spark: .venv-spark/.made ## run the search-log rules on PySpark
 	@.venv-spark/bin/python -m pytest tests/spark
