@@ -194,6 +194,19 @@ class SetMakeUp(Record):
     notes: tuple[str, ...] = ()
 
 
+class Drift(Record):
+    """How agents reworded the questions that search failed on."""
+
+    questions: int = 0
+    """Failed questions that an agent searched for."""
+    calls: int = 0
+    """Searches in all."""
+    wordings: int = 0
+    """Different wordings of them, by question."""
+    shared_words: Estimate
+    """Mean share of the person's content words that a rewrite kept, in [0, 1]; every asker counts once."""
+
+
 class Evaluation(Record):
     """Retrievers scored on one set."""
 
@@ -216,6 +229,8 @@ class Evaluation(Record):
     retrievers: tuple[RetrieverScores, ...]
     spread: Estimate | None = None
     """Best minus worst retriever on the primary metric; None with fewer than two."""
+    drift: Drift | None = None
+    """From the agents' searches mined in this workspace; None where there are none."""
     legend: tuple[str, ...]
     """What the metric names mean, and which of the articles' names they answer to."""
     limits: tuple[str, ...]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from findback.model.estimate import Estimate
-from findback.model.evaluation import Evaluation, Score
+from findback.model.evaluation import Drift, Evaluation, Score
 from findback.reporting.blocks import Block, Column, Facts, Points, Prose, Report, Section, Table
 from findback.reporting.figures import (
     basis,
@@ -60,6 +60,7 @@ def evaluation_report(
         Section("ranks", "Where the gold stands", _ranks(evaluation)),
         Section("misses", "Misses", _misses(evaluation, examples, most)),
         Section("coverage", "Is it there to be found?", _coverage(evaluation)),
+        Section("drift", "How far agents drifted", _drift(evaluation.drift)),
         Section("abstention", "Can it tell that there is no answer?", _abstention(evaluation)),
         Section("errors", "Errors and what was counted apart", _errors(evaluation)),
         Section("latency", "Latency", (_latency(evaluation),)),
@@ -227,6 +228,28 @@ def _coverage(evaluation: Evaluation) -> tuple[Block, ...]:
         Column("share"),
     )
     return (Table("Gold documents each retriever holds", columns, tuple(rows)),)
+
+
+def _drift(drift: Drift | None) -> tuple[Block, ...]:
+    if drift is None:
+        return (Points(()),)
+    kept = estimate_cell(drift.shared_words)
+    if not drift.questions:
+        return (Prose(f"Not known: {kept.note}."),)
+    cells = (text_cell("agents"), count_cell(drift.questions), count_cell(drift.calls), count_cell(drift.wordings), kept)
+    columns = (
+        Column("Searched by", numeric=False, flexible=True),
+        Column("failed questions"),
+        Column("searches"),
+        Column("wordings"),
+        Column("words kept", bar=True),
+    )
+    about = Prose(
+        "Words kept: share of the person's content words that an agent's rewrite still holds. Only searches that"
+        " failed are mined, so this says nothing of those that went well.",
+        "aside",
+    )
+    return (Table("Rewrites by agents, in what was mined here", columns, (cells,)), about)
 
 
 def _abstention(evaluation: Evaluation) -> tuple[Block, ...]:

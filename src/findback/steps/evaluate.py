@@ -20,6 +20,7 @@ from findback.model.question import QuestionSet
 from findback.model.run import Run
 from findback.retrievers.asking import Asked, ask_all
 from findback.steps.changes import note_changes
+from findback.steps.drift import find_drift
 from findback.steps.egress import refuse_unreviewed
 from findback.steps.gold import Labelled, label_columns, refuse_unscorable
 from findback.steps.kept import keep, now
@@ -154,6 +155,7 @@ def evaluate(
             for one, outcome, run_id in zip(scored, outcomes, kept, strict=True)
         ),
         spread=spread_of(scored, primary),
+        drift=find_drift(workspace, seed=seed),
         legend=(*explain_metrics(wanted), *UNCERTAINTY),
         limits=limits(made_of, retrievers=len(built), today=made.date()),
     )
