@@ -236,7 +236,13 @@ def _drift(drift: Drift | None) -> tuple[Block, ...]:
     kept = estimate_cell(drift.shared_words)
     if not drift.questions:
         return (Prose(f"Not known: {kept.note}."),)
-    cells = (text_cell("agents"), count_cell(drift.questions), count_cell(drift.calls), count_cell(drift.wordings), kept)
+    cells = (
+        text_cell("agents"),
+        count_cell(drift.questions),
+        count_cell(drift.calls),
+        count_cell(drift.wordings),
+        kept,
+    )
     columns = (
         Column("Searched by", numeric=False, flexible=True),
         Column("failed questions"),
