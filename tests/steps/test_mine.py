@@ -11,7 +11,7 @@ import pytest
 
 from builders.portal import write_portal
 from builders.searchlog import UbiLog
-from findback.errors import MissingError, RefusedError
+from findback.errors import MissingError, RefusedError, UsageError
 from findback.steps.bench import open_bench
 from findback.steps.candidates import CandidatesRequest, Row, list_candidates, reject_candidate, show_candidate
 from findback.steps.erase import ExcludeRequest, PurgeRequest, exclude, purge
@@ -233,3 +233,27 @@ def test_candidates_keep_the_open_reference_only(workspace: Workspace, export: P
     for path in (workspace.private / "workbench").iterdir():
         assert path.stat().st_mode & 0o077 == 0, path
     assert (workspace.private / "workbench").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_set_that_is_not_there_is_not_clean(workspace: Workspace, tmp_path: Path) -> None:
+    """A mistyped path to verify is something that was not looked at."""
+    assert verify(workspace, VerifyRequest()).clean
+    done = verify(workspace, VerifyRequest(set=tmp_path / "nope.csv"))
+    assert not done.clean
+    assert "nope.csv" in done.unread[0]
+
+
+def test_documents_without_addresses_are_pointed_out(tmp_path: Path, export: Path) -> None:
+    """Where links cannot be recognised, mining says what to set."""
+    root = write_portal(tmp_path / "bare", "[mining]\nnames = false\n")
+    bare = open_workspace(root, environment={"XDG_STATE_HOME": str(tmp_path / "state")})
+    assert any("base_url under [corpus]" in note for note in run(bare, export).exports[0].notes)
+    known = write_portal(tmp_path / "known", f"base_url = '{SITE}/'\n[mining]\nnames = false\n")
+    there = open_workspace(known, environment={"XDG_STATE_HOME": str(tmp_path / "state")})
+    assert not any("base_url" in note for note in run(there, export).exports[0].notes)
+
+
+def test_nothing_named_is_nothing_erased(workspace: Workspace) -> None:
+    """Purging needs somebody or something to erase."""
+    with pytest.raises(UsageError, match="say what to erase"):
+        purge(workspace, PurgeRequest())

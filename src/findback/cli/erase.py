@@ -68,4 +68,10 @@ def spoken(estimate: Estimate) -> str:
 
 def _say(done: Erasure, what: str) -> None:
     counted = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in done.counts.items() if count)
-    say(f"{what}: {counted or 'nothing was stored of them'}")
+    if counted:
+        say(f"{what}: {counted}")
+    else:
+        say(
+            f"{what}: nothing is stored under what was named. Chats, tickets and logs know people by the id the source"
+            " gives them (in Slack U…, in users.json); names and addresses are known only where they were written."
+        )

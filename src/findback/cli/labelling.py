@@ -88,6 +88,7 @@ class Labelling:
     def _read_numbers(self, answer: str, shown: list[Shown]) -> tuple[str, ...]:
         words = answer.replace(",", " ").split()
         if not all(word.isdecimal() and 1 <= int(word) <= len(shown) for word in words):
-            say(f"not understood; numbers from 1 to {len(shown)}, /words, n, s, u, q or ?")
+            numbers = f"numbers from 1 to {len(shown)}, " if shown else ""
+            say(f"not understood; {numbers}/words, n, s, u, q or ?")
             return ()
         return tuple(dict.fromkeys(shown[int(word) - 1].document for word in words))

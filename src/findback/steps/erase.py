@@ -15,7 +15,8 @@ class PurgeRequest(Request):
     """Erase every text of a person or channel from the workbench, for good."""
 
     person: tuple[str, ...] = ()
-    """What the person is known by: the source's id, e-mail addresses, names, phone numbers. Several name one person."""
+    """What the person is known by: the id the source gives them (in Slack U…), which finds what they wrote; addresses,
+    names and phone numbers, which find where others wrote them. Several name one person."""
     channel: tuple[str, ...] = ()
     """Channels or queues, as `source:id`, such as slack:C0123."""
     rejected: bool = False
@@ -44,6 +45,8 @@ def purge(workspace: Workspace, request: PurgeRequest) -> Erasure:
         UsageError: If nothing is named.
         StorageError: If the database refuses.
     """
+    if not (request.person or request.channel or request.rejected):
+        raise UsageError("say what to erase", hint="--person, --channel or --rejected")
     key = open_workspace_key(workspace)
     with open_bench(workspace, key) as bench:
         erased = bench.purge(

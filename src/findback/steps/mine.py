@@ -223,7 +223,9 @@ def _exports(workspace: Workspace, request: MineRequest) -> Iterator[_Named]:
 def _job(workspace: Workspace, request: MineRequest, key: Key, named: _Named, exam: frozenset[str]) -> _Job:
     name, file, settings = named
     if not file.exists():
-        raise MissingError(f"there is no export {file}")
+        raise MissingError(
+            f"there is no export {file}", hint="name a file or folder, or leave it out to read [sources]"
+        )
     refuse_tracked(file)
     if settings.kind is not None:
         source, why = load_source(settings.kind), "as asked"
@@ -344,10 +346,15 @@ def _from_threads(
 ) -> Iterator[Found]:
     settings = workspace.settings.mining
     resolver, cues = _resolver(workspace, documents), Cues(without=settings.without_cues)
-    screen = Screen(cues, hosts=resolver.hosts(), control=control.size, seed=seed)
+    hosts = resolver.hosts()
+    screen = Screen(cues, hosts=hosts, control=control.size, seed=seed)
     # A second process would draw another control sample than the first.
     processes = 1 if control.size else 2
     reading = job.reading = job.source.read(job.file, replace(job.options, screen=screen, processes=processes))
+    if not hosts:
+        reading.notes.append(
+            "documents have no addresses, so links to them are not recognised: set base_url under [corpus]"
+        )
     rules = ThreadRules(
         resolver,
         cues,

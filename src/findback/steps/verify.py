@@ -63,7 +63,7 @@ def verify(workspace: Workspace, request: VerifyRequest) -> Verification:
     second = find_spec("betterleaks") is not None
     scanner = Scanner(CoreRedactor(workspace.settings.privacy), second_look=_second_look() if second else None)
     place = request.set or workspace.evalset
-    if place.exists():
+    if request.set is not None or place.exists():
         scanner.scan_path(place)
     for path in request.reports:
         scanner.scan_path(path)

@@ -76,4 +76,7 @@ def number_of_reviewer(connection: Connection, subject: str, now: datetime) -> i
 
 def missing_candidate(key: str) -> MissingError:
     """Return the error for a key that is not there."""
-    return MissingError(f"no candidate {key[:12]}… in the workbench", hint="findback candidates lists them")
+    return MissingError(
+        f"no candidate {key[:12]}… in the workbench",
+        hint="findback candidates list shows them; a few letters of a key are enough to name one",
+    )
