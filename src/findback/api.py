@@ -76,12 +76,17 @@ def load_cases(path: str | Path, *, corpus: Corpus | str | Path | None = None, *
     Args:
         path: File or folder.
         corpus: The documents gold points at.
-        options: Fields of `SetRequest`, such as `columns` or `skip_bad`.
+        options: Fields of `SetRequest`, such as `columns`, `skip_bad` or, for documents in a folder, `base_url`.
 
     Raises:
         DataError: If it cannot be read; every fault with file and line.
     """
-    return open_questions(_workspace(), SetRequest(set=Path(path), **options), _corpus(corpus))
+    workspace = _workspace()
+    request = SetRequest(set=Path(path), corpus=_path(corpus), **options)
+    documents = corpus if isinstance(corpus, Corpus) else None
+    if request.corpus is not None:
+        documents = open_documents(workspace, request)
+    return open_questions(workspace, request, documents)
 
 
 def audit(
@@ -130,8 +135,8 @@ def evaluate(
     """
     workspace = _workspace()
     given, place = (cases, None) if isinstance(cases, QuestionSet) else (None, Path(cases))
-    request = evaluate_step.EvaluateRequest(set=place, depth=depth, **options)
-    documents = _corpus(corpus) if corpus is not None else open_documents(workspace, request)
+    request = evaluate_step.EvaluateRequest(set=place, depth=depth, corpus=_path(corpus), **options)
+    documents = corpus if isinstance(corpus, Corpus) else open_documents(workspace, request)
     result = evaluate_step.evaluate(
         workspace,
         request,
@@ -146,8 +151,8 @@ def _workspace() -> Workspace:
     return open_workspace(required=False)
 
 
-def _corpus(corpus: Corpus | str | Path | None) -> Corpus | None:
-    return load_corpus(corpus) if isinstance(corpus, str | Path) else corpus
+def _path(corpus: Corpus | str | Path | None) -> Path | None:
+    return Path(corpus) if isinstance(corpus, str | Path) else None
 
 
 def _systems(search: Systems) -> list[Retriever]:

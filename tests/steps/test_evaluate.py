@@ -232,6 +232,19 @@ def test_python_function_prints_as_a_table(tmp_path: Path, monkeypatch: pytest.M
     assert "RR@10" in result._repr_html_()
 
 
+def test_python_callers_say_where_documents_are_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`base_url` joins gold that names documents by path or address, in reading and in scoring."""
+    root = write_portal(tmp_path / "portal")
+    (root / "findback.toml").unlink()
+    write_set(root / "paths.jsonl", [("p1", "lost card", ["docs/howto/badge.md"])])
+    monkeypatch.chdir(root)
+    assert any("no document" in note for note in findback.load_cases("paths.jsonl", corpus="docs").notes)
+    cases = findback.load_cases("paths.jsonl", corpus="docs", base_url="docs/")
+    assert cases.questions[0].judged[0].doc == "howto/badge.md"
+    scored = findback.evaluate(lambda query, k: ["howto/badge.md"], "paths.jsonl", corpus="docs", base_url="docs/")
+    assert value(scored.retrievers[0], "RR@10") == 1
+
+
 def test_same_documents_count_as_one_beside_the_headline(tmp_path: Path) -> None:
     """A mirror confirmed to be the same page is a miss in the headline and a hit in the lenient figure beside it."""
     root = write_portal(tmp_path / "portal", "same = 'same.csv'\n")
