@@ -1,7 +1,7 @@
 """How long the wording figures of 100,000 pairs of 2 kB take, beside the article's own functions.
 
-Every side is a process of its own, reads the same JSON Lines file and writes nothing but a checksum. Sides take
-turns; the table gives medians and ratios.
+Every side is a process of its own (the full audit has a child measure half), reads the same JSON Lines file and
+writes nothing but a checksum. Sides take turns; the table gives medians and ratios.
 
     python benchmarks/audit_speed.py [--pairs 100000] [--rounds 3]
 """
@@ -25,7 +25,7 @@ SIDES = ("article", "findback-article", "findback-audit")
 NAMES = {
     "article": "the article's functions",
     "findback-article": "the articles' figures, findback",
-    "findback-audit": "full audit, findback (windows, stems, floors)",
+    "findback-audit": "full audit, findback (windows, stems, floors, intervals)",
 }
 
 
@@ -132,16 +132,18 @@ def run_findback_article(file: Path) -> str:
 
 
 def run_findback_audit(file: Path) -> str:
-    """Measure the whole set: windows, stems, document frequencies, chance floors, both articles' figures."""
+    """Measure the whole set: windows, stems, document frequencies, chance floors, both articles' figures, intervals."""
     from findback.measure.halves import Corpus, measure_large_set  # noqa: PLC0415 -- only this side pays for it
     from findback.measure.yardstick import Wording, choose_window  # noqa: PLC0415 -- only this side pays for it
+    from findback.steps.wording import Unit, yardsticks  # noqa: PLC0415 -- only this side pays for it
 
     ((queries, golds),) = read_pairs(file)
     window = choose_window([len(gold) for gold in golds]).window or 1
     wordings = [Wording(query, gold, at) for at, (query, gold) in enumerate(zip(queries, golds, strict=True))]
-    rows = measure_large_set(wordings, Corpus(golds), window=window, seed=0, processes=2).rows
-    values = [row.overlap.value for row in rows if row.overlap.value is not None]
-    return f"{statistics.fmean(values):.6f} on {len(values)}, window {window}"
+    measured = measure_large_set(wordings, Corpus(golds), window=window, seed=0, processes=2)
+    units = [Unit(str(at), str(at)) for at in range(len(wordings))]
+    shown = [yard.figures.mean for yard in yardsticks(measured.rows, measured.articles, units, 0)]
+    return f"{', '.join(f'{mean.value:.4f} [{mean.low:.4f}, {mean.high:.4f}]' for mean in shown)}, window {window}"
 
 
 RUN = {

@@ -1,5 +1,6 @@
 """Variants by name."""
 
+import sys
 from importlib.metadata import EntryPoint
 
 import pytest
@@ -50,3 +51,14 @@ def test_missing_library_names_the_pip_line(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(MissingLibraryError) as caught:
         registry.load(group, "dense")
     assert caught.value.hint == "pip install 'findback[dense]'"
+
+
+def test_a_module_of_ours_names_the_library_it_misses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error names extra and purpose; a module that no extra brings is a defect and is not dressed up."""
+    monkeypatch.delitem(sys.modules, "findback.text.parquet", raising=False)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingLibraryError, match="reading Parquet") as caught:
+        registry.load_module("findback.text.parquet", wanted_for="reading Parquet")
+    assert caught.value.hint == "pip install 'findback[parquet]'"
+    with pytest.raises(ModuleNotFoundError):
+        registry.load_module("findback.text.nothing", wanted_for="reading Parquet")

@@ -2,15 +2,15 @@
 
 >>> import findback
 >>> sorted(findback.__all__)
-['audit', 'evaluate', 'load_cases', 'load_corpus']
+['audit', 'evaluate', 'load_cases', 'load_corpus', 'mine']
 """
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from findback.api import audit, evaluate, load_cases, load_corpus
+    from findback.api import audit, evaluate, load_cases, load_corpus, mine
 
-__all__ = ["audit", "evaluate", "load_cases", "load_corpus"]
+__all__ = ["audit", "evaluate", "load_cases", "load_corpus", "mine"]
 
 
 def __dir__() -> list[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from findback.corpus.corpus import Corpus, corpus_of
 from findback.corpus.open import open_corpus
@@ -11,18 +11,28 @@ from findback.evalset.resolve import resolve
 from findback.model.audit import Audit
 from findback.model.document import Document
 from findback.model.evaluation import Evaluation
+from findback.model.mined import Mined
+from findback.model.options import make_record
 from findback.model.protocols import Retriever
 from findback.model.question import QuestionSet
+from findback.model.record import Record
 from findback.model.settings import CorpusSettings
 from findback.reporting.notebook import render_html_fragment, render_text
 from findback.retrievers.python import PythonRetriever
 from findback.steps import audit as audit_step
 from findback.steps import evaluate as evaluate_step
+from findback.steps import mine as mine_step
 from findback.steps.opening import SetRequest, open_documents, open_questions
 from findback.workspace import Workspace, open_workspace
 
 Search = Callable[..., Any]
 Systems = Search | Retriever | Mapping[str, Search | Retriever]
+Made = TypeVar("Made", bound=Record)
+
+_HAVE_ARGUMENTS = frozenset({"set", "release", "corpus", "path", "real"})
+"""Fields of requests and settings that no keyword option sets: the functions have arguments for them."""
+_AT_HAND = ("name", "base_url")
+"""Settings of a corpus that still mean something where its documents are at hand."""
 
 
 class AuditResult(Audit):
@@ -37,6 +47,21 @@ class AuditResult(Audit):
     @classmethod
     def of(cls, result: Audit) -> Self:
         """Return an audit that prints itself."""
+        return cls.model_validate(result.model_dump())
+
+
+class MinedResult(Mined):
+    """What mining gave, which prints as a table in a terminal and as HTML in a notebook."""
+
+    def __str__(self) -> str:
+        return render_text(self)
+
+    def _repr_html_(self) -> str:
+        return render_html_fragment(self)
+
+    @classmethod
+    def of(cls, result: Mined) -> Self:
+        """Return a record that prints itself."""
         return cls.model_validate(result.model_dump())
 
 
@@ -60,14 +85,17 @@ def load_corpus(path: str | Path | Sequence[Document], **settings: Any) -> Corpu
 
     Args:
         path: Folder or file, or documents at hand.
-        settings: Keys of `[corpus]`, such as `base_url` or `language`.
+        settings: Keys of `[corpus]`, such as `base_url` or `language`; for documents at hand `name` and `base_url`.
 
     Raises:
+        UsageError: If a setting is unknown or makes no sense.
         DataError: If it cannot be read; every fault with file and line.
     """
-    if not isinstance(path, str | Path):
-        return corpus_of(path)
-    return open_corpus(CorpusSettings(path=str(path), **settings), base=Path.cwd())
+    if isinstance(path, str | Path):
+        return open_corpus(_make(CorpusSettings, settings, path=str(path)), base=Path.cwd())
+    unused = [name for name in CorpusSettings.model_fields if name not in _AT_HAND]
+    named = _make(CorpusSettings, settings, unused=unused, path=".")
+    return corpus_of(path, name=named.name or "documents", base_url=named.base_url)
 
 
 def load_cases(path: str | Path, *, corpus: Corpus | str | Path | None = None, **options: Any) -> QuestionSet:
@@ -79,14 +107,16 @@ def load_cases(path: str | Path, *, corpus: Corpus | str | Path | None = None, *
         options: Fields of `SetRequest`, such as `columns`, `skip_bad` or, for documents in a folder, `base_url`.
 
     Raises:
+        UsageError: If an option is unknown or makes no sense.
         DataError: If it cannot be read; every fault with file and line.
     """
     workspace = _workspace()
-    request = SetRequest(set=Path(path), corpus=_path(corpus), **options)
+    request = _make(SetRequest, options, set=Path(path), corpus=_path(corpus))
     documents = corpus if isinstance(corpus, Corpus) else None
     if request.corpus is not None:
         documents = open_documents(workspace, request)
-    return open_questions(workspace, request, documents)
+    read = open_questions(workspace, request, documents)
+    return read if documents is None else read.model_copy(update={"resolved_in": documents.digest})
 
 
 def audit(
@@ -103,11 +133,12 @@ def audit(
     Raises:
         FindbackError: See `findback.steps.audit.audit`.
     """
-    request = audit_step.AuditRequest(
+    request = _make(
+        audit_step.AuditRequest,
+        options,
         set=Path(questions),
         real=Path(real) if real is not None else None,
         corpus=Path(corpus) if corpus is not None else None,
-        **options,
     )
     return AuditResult.of(audit_step.audit(_workspace(), request))
 
@@ -135,16 +166,63 @@ def evaluate(
     """
     workspace = _workspace()
     given, place = (cases, None) if isinstance(cases, QuestionSet) else (None, Path(cases))
-    request = evaluate_step.EvaluateRequest(set=place, depth=depth, corpus=_path(corpus), **options)
+    request = _make(
+        evaluate_step.EvaluateRequest,
+        options,
+        unused=("retrievers",),
+        set=place,
+        depth=depth,
+        corpus=_path(corpus),
+    )
     documents = corpus if isinstance(corpus, Corpus) else open_documents(workspace, request)
     result = evaluate_step.evaluate(
         workspace,
         request,
         systems=_systems(search),
-        questions=resolve(given, documents).set if given is not None else None,
+        questions=_resolve_once(given, documents) if given is not None else None,
         documents=documents,
     )
     return EvaluationResult.of(result)
+
+
+def mine(
+    paths: str | Path | Sequence[str | Path] = (), *, corpus: str | Path | None = None, **options: Any
+) -> MinedResult:
+    """Find failed searches in exports, redact them, and put them into the private workbench.
+
+    Args:
+        paths: Exports; those of `[sources]` in findback.toml when none is named.
+        corpus: The documents; findback.toml's when left out.
+        options: Fields of `MineRequest`, such as `channels` or `dry_run`.
+
+    Raises:
+        FindbackError: See `findback.steps.mine.mine`.
+    """
+    exports = tuple(map(Path, [paths] if isinstance(paths, str | Path) else paths))
+    request = _make(mine_step.MineRequest, options, exports=exports, corpus=_path(corpus))
+    return MinedResult.of(mine_step.mine(_workspace(), request))
+
+
+def _make(kind: type[Made], options: Mapping[str, Any], *, unused: Sequence[str] = (), **given: Any) -> Made:
+    """Return a request or settings of the options a caller named and of what the function's arguments gave.
+
+    Raises:
+        UsageError: If an option is unknown, makes no sense, or has an argument of its own; the hint lists those
+            there are.
+    """
+    known = [name for name in kind.model_fields if name not in {*_HAVE_ARGUMENTS, *unused, *given}]
+    hint = f"options: {', '.join(known)}"
+    taken = [name for name in options if name in kind.model_fields and name not in known]
+    if taken:
+        raise UsageError("; ".join(f"{name}: there is no such option" for name in taken), hint=hint)
+    return make_record(kind, {**options, **given}, hint=hint)
+
+
+def _resolve_once(questions: QuestionSet, documents: Corpus | None) -> QuestionSet:
+    """Return a set with its gold resolved; as it is where that was done with these documents before."""
+    if questions.resolved_in is not None and (documents is None or documents.digest == questions.resolved_in):
+        return questions
+    return resolve(questions, documents).set
 
 
 def _workspace() -> Workspace:

@@ -45,6 +45,9 @@ class FindbackError(Exception):
         self.message = message
         self.hint = hint
         """What the reader can do about it, or None."""
+        if hint is not None:
+            # A traceback shows notes; whoever prints message and hint apart never sees this one.
+            self.add_note(f"hint: {hint}")
 
     def __str__(self) -> str:
         return self.message

@@ -4,15 +4,18 @@ import asyncio
 import ipaddress
 import logging
 import socket
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import NamedTuple, NoReturn
+from threading import Lock
+from typing import Literal, NamedTuple, NoReturn
 from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
 
 import httpx2
 
 from findback.errors import EngineError, RefusedError
+from findback.model.settings import EgressLevel
 
 MARKER = {"X-Findback": "evaluation"}
 """Header that tells log readers that a search was made by an evaluation, not by a person."""
@@ -46,6 +49,10 @@ _LIBRARIES = (
 )
 _calling: ContextVar[bool] = ContextVar("findback_calling", default=False)
 
+TextState = Literal["document", "unreviewed", "reviewed"]
+"""What a text that is sent is: a document or its id, or a question before or after a person reviewed it."""
+_carried: ContextVar[TextState] = ContextVar("findback_carried", default="unreviewed")
+
 
 class UnreachableError(EngineError):
     """Nothing answered at the address."""
@@ -64,6 +71,51 @@ class HttpAnswer(NamedTuple):
     """Address that answered, fit to be shown."""
 
 
+class Departure(NamedTuple):
+    """Where something was sent, and what it was."""
+
+    endpoint: str
+    """Scheme, host and port; or the name of the program or function that was handed it."""
+    level: EgressLevel
+    state: TextState
+
+
+class Departures:
+    """Counts what is sent where, and holds nothing of it."""
+
+    def __init__(self, keep: Callable[[Mapping[Departure, int]], None]) -> None:
+        """Begin at nothing.
+
+        Args:
+            keep: Takes the counts when a connection closes.
+        """
+        self._keep = keep
+        self._counts: Counter[Departure] = Counter()
+        self._lock = Lock()
+
+    def add(self, endpoint: str, level: EgressLevel) -> None:
+        """Count one text of the state that `carrying` says; unreviewed where nothing does."""
+        with self._lock:
+            self._counts[Departure(endpoint, level, _carried.get())] += 1
+
+    def flush(self) -> None:
+        """Hand over what was counted, and begin anew."""
+        with self._lock:
+            counts, self._counts = self._counts, Counter()
+        if counts:
+            self._keep(counts)
+
+
+@contextmanager
+def carrying(state: TextState) -> Iterator[None]:
+    """Say what is sent while the block runs."""
+    token = _carried.set(state)
+    try:
+        yield
+    finally:
+        _carried.reset(token)
+
+
 class HttpClient:
     """Calls the endpoints the user named, and only them.
 
@@ -79,8 +131,21 @@ class HttpClient:
         max_bytes: int = 20_000_000,
         connections: int = 20,
         resolve: Resolve | None = None,
+        departures: Departures | None = None,
+        level: EgressLevel = "external",
     ) -> None:
+        """Prepare a client; it connects when it is used.
+
+        Args:
+            timeout: Seconds one call may take.
+            max_bytes: Longest answer that is read.
+            connections: Most connections at a time.
+            resolve: Looks host names up.
+            departures: Is told of every request that was sent.
+            level: How far what is sent travels.
+        """
         self._timeout, self._max_bytes, self._connections = timeout, max_bytes, connections
+        self._departures, self._level = departures, level
         self._resolve = resolve or look_up
         self._client: httpx2.AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -137,7 +202,9 @@ class HttpClient:
             raise EngineError(f"the address cannot be called: {name}", hint="check `url`") from None
 
     async def close(self) -> None:
-        """Close every connection."""
+        """Close every connection, and hand over what was counted."""
+        if self._departures is not None:
+            self._departures.flush()
         client, self._client = self._client, None
         if client is not None and self._loop is asyncio.get_running_loop():
             with quiet_libraries():
@@ -150,7 +217,7 @@ class HttpClient:
         for _ in range(MOST_REDIRECTS + 1):
             check_address(url, name)
             request = client.build_request(method, url, headers={**headers, **MARKER}, content=content)
-            response = await client.send(request, stream=True)
+            response = await self._send(client, request)
             try:
                 location = response.headers.get("location")
                 if not response.has_redirect_location or location is None:
@@ -173,6 +240,18 @@ class HttpClient:
                 )
             url = target
         raise EngineError(f"more than {MOST_REDIRECTS} redirects from {name}")
+
+    async def _send(self, client: httpx2.AsyncClient, request: httpx2.Request) -> httpx2.Response:
+        """Send a request and count it, answered or not; what finds no connection is not sent."""
+        connected = True
+        try:
+            return await client.send(request, stream=True)
+        except httpx2.ConnectError:
+            connected = False
+            raise
+        finally:
+            if connected and self._departures is not None:
+                self._departures.add(origin_of(str(request.url)), self._level)
 
     async def _read(self, response: httpx2.Response, name: str) -> bytes:
         parts, size = [], 0

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from functools import cache
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
@@ -74,7 +75,30 @@ def load(group: str, name: str) -> Any:
     try:
         return point.load()
     except ModuleNotFoundError as missing:
-        library = (missing.name or "").partition(".")[0]
-        if library not in EXTRAS:
+        if (explained := _name_extra(missing, f"{name!r}")) is None:
             raise
-        raise MissingLibraryError(library, extra=EXTRAS[library], wanted_for=f"{name!r}") from missing
+        raise explained from missing
+
+
+def load_module(module: str, *, wanted_for: str) -> Any:
+    """Return a module of ours that an optional library is imported in.
+
+    Args:
+        module: Its full name.
+        wanted_for: What it is wanted for, as the message says it.
+
+    Raises:
+        MissingLibraryError: If that library is not installed.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as missing:
+        if (explained := _name_extra(missing, wanted_for)) is None:
+            raise
+        raise explained from missing
+
+
+def _name_extra(missing: ModuleNotFoundError, wanted_for: str) -> MissingLibraryError | None:
+    """Return the error that names the extra which brings a library; None for what no extra brings."""
+    library = (missing.name or "").partition(".")[0]
+    return MissingLibraryError(library, extra=EXTRAS[library], wanted_for=wanted_for) if library in EXTRAS else None

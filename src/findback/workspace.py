@@ -51,9 +51,11 @@ PLACES = {
     "passages": Place("texts of the corpus, cut by the chunker", "by hand; made again when missing"),
     "indexes": Place("search indexes and vectors of the embedded retrievers", "by hand; made again when missing"),
     "workbench": Place(
-        "candidates with their redacted threads, decisions, exclusions, tombstones, and the key of all digests",
+        "candidates with their redacted threads, digests of what the people in them are called, decisions, "
+        "exclusions, tombstones, and the key of all digests",
         "findback purge; retention by itself",
     ),
+    "egress": Place("how many texts were sent to which endpoint: counts, never a text", "by hand"),
     "secrets": Place("where secrets were found: file, offset and rule, never the secret", "by hand, once rotated"),
     "tmp": Place("temporary files of programs that findback starts", "by themselves, a day after their last change"),
 }

@@ -15,6 +15,21 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind
 
+from findback.sources.traces import (
+    agent_runs,
+    calls,
+    claude_code,
+    langfuse,
+    langgraph,
+    langsmith,
+    mcp_log,
+    openai,
+    openinference,
+    otel,
+)
+
+READERS = (agent_runs, calls, claude_code, langfuse, langgraph, langsmith, mcp_log, openai, openinference, otel)
+"""Every reader of traces."""
 QUESTION = "How do I rotate the staging certificates?"
 REWRITES = ("rotate staging certificates", "staging certificate rotation runbook", "certificates renewal staging zqx")
 

@@ -90,6 +90,11 @@ def test_judged_by_hand_counts_next_time(run, tmp_path: Path) -> None:
     after = json.loads(run("evaluate", "--set", "asked.jsonl", "--json").out)
     assert after["set"]["golds"] == before["set"]["golds"]
     assert any("added by hand" in note for note in after["set"]["notes"])
+    assert (before["set"]["judged_by_hand"], after["set"]["judged_by_hand"]) == (0, 1)
+    assert "Judged by hand  1 judgement applied" in run("evaluate", "--set", "asked.jsonl").out
+    for options in (("--share",), ("--card",)):
+        assert run("report", *options, "-o", "r.html").status == 0
+        assert "1 judgement applied" in (root / "r.html").read_text("utf-8")
     refused = run("label", "judge", "r2", "--doc", "howto/vpn.md")
     assert refused.status == 2
     assert "--set" in refused.err

@@ -29,6 +29,7 @@ def test_broken_sets_name_file_and_line(run, tmp_path: Path, content: bytes, sai
     outcome = run("evaluate", "--set", "asked.jsonl", cwd=root)
     assert outcome.status == 3, outcome.err
     assert said in outcome.err
+    assert outcome.err.count("hint:") <= 1
     assert "Traceback" not in outcome.err
 
 

@@ -147,6 +147,13 @@ def test_html_reads_as_a_reader_sees_it(tmp_path: Path) -> None:
     )
 
 
+def test_an_element_that_closes_itself_drops_nothing(tmp_path: Path) -> None:
+    """Behind `<svg/>` or `<object/>`, as XHTML pages have them, the page goes on."""
+    page = '<p>a<svg class="icon"/>b</p><object data="x" /><p>c</p><svg><text>no</text></svg><p>d</p>'
+    (document,) = pages(tmp_path, {"a.html": page})
+    assert document.text == "ab\nc\nd"
+
+
 def test_rst_reads_as_a_reader_sees_it(tmp_path: Path) -> None:
     """Headings can be followed, directives and roles are gone, what they say to readers stays."""
     page = (

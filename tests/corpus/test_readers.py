@@ -197,3 +197,40 @@ def test_a_crowd_of_small_documents_is_read_fast(tmp_path: Path) -> None:
     began = time.process_time()
     assert len(open_corpus(CorpusSettings(path="d.jsonl"), base=tmp_path)) == 20_000
     assert time.process_time() - began < 5
+
+
+def test_roles_that_may_read_a_document(tmp_path: Path) -> None:
+    """A list, a comma-separated text or one role; a document without them, or with an empty field, is for everybody."""
+    pages = {
+        "list.md": "---\nreaders: [staff, partner]\n---\nText",
+        "text.md": "---\nreaders: staff,  partner,\n---\nText",
+        "one.md": "---\nreaders: staff\n---\nText",
+        "empty.md": "---\nreaders:\n---\nText",
+        "none.md": "Text",
+        "odd.md": "---\nreaders: {a: b}\n---\nText",
+    }
+    (tmp_path / "docs").mkdir()
+    for name, text in pages.items():
+        (tmp_path / "docs" / name).write_text(text)
+    corpus = open_corpus(CorpusSettings(path="docs", audience_field="readers"), base=tmp_path)
+    both = ("staff", "partner")
+    found = {document.id: document.audience for document in corpus}
+    assert found == {"list.md": both, "text.md": both, "one.md": both[:1], "empty.md": (), "none.md": (), "odd.md": ()}
+    assert all("readers" not in document.metadata for document in corpus)
+    assert "values of 'readers' that name no role, taken as for everybody: 1" in corpus.notes
+    assert corpus.names_audiences
+    unread = open_corpus(CorpusSettings(path="docs"), base=tmp_path)
+    assert not unread.names_audiences
+    assert not any(document.audience for document in unread)
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+def test_roles_in_tables(tmp_path: Path, form: str) -> None:
+    """A column names the roles, in JSON Lines as a list."""
+    rows = {
+        "jsonl": '{"id": "a", "text": "x", "who": ["staff", "hr"]}\n{"id": "b", "text": "x"}\n',
+        "csv": 'id,text,who\na,x,"staff, hr"\nb,x,\n',
+    }
+    (tmp_path / f"docs.{form}").write_text(rows[form])
+    corpus = open_corpus(CorpusSettings(path=f"docs.{form}", audience_field="who"), base=tmp_path)
+    assert {document.id: document.audience for document in corpus} == {"a": ("staff", "hr"), "b": ()}

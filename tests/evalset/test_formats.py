@@ -357,6 +357,17 @@ def test_columns_can_be_named(tmp_path: Path, formats: dict[str, SetFormat]) -> 
         open_set(path, columns={"golds": "page"}, formats=formats)
 
 
+def test_a_column_can_name_who_asks(tmp_path: Path, formats: dict[str, SetFormat]) -> None:
+    """Only a column the user names holds roles: one that happens to be called audience makes no context."""
+    path = write_lines(tmp_path / "a.jsonl", {"query": "why", "gold": "a.md", "audience": " staff "})
+    named, unnamed = (open_set(path, columns=columns, formats=formats) for columns in ({"audience": "audience"}, {}))
+    assert named.questions[0].context == Context(audience="staff")
+    assert unnamed.questions[0].context is None
+    path = write_lines(tmp_path / "b.jsonl", {"query": "why", "gold": "a.md", "role": "r" * 201})
+    with pytest.raises(DataError, match="has more than 200 characters"):
+        open_set(path, columns={"audience": "role"}, formats=formats)
+
+
 def test_rows_of_one_id_are_one_question(tmp_path: Path) -> None:
     """Rows with the same id and query add documents; the same document again, or another query, is a fault."""
     path = tmp_path / "a.csv"

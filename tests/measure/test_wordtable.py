@@ -37,8 +37,8 @@ def test_long_words_take_the_plain_way() -> None:
 def test_shared_vocabulary_means_shared_numbers() -> None:
     """Two collections with one vocabulary number a word alike, in whichever it came first."""
     first = CodedTexts(["the form", "api"])
-    second = CodedTexts(["form api new", "the new"], vocabulary=first.vocabulary)
-    third = CodedTexts(["new form", "other"], vocabulary=first.vocabulary)
+    second = CodedTexts(["form api new", "the new"], beside=first)
+    third = CodedTexts(["new form", "other"], beside=first)
     assert second.codes(0)[0] == first.codes(0)[1]
     assert third.codes(0)[0] == second.codes(0)[2]
 

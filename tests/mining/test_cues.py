@@ -108,11 +108,41 @@ def test_each_language_has_every_kind():
         "announcement",
         "greeting",
         "asks",
+        "request",
+        "laughs",
         "meant",
     }
     assert {language: wanted - {cue.kind for cue in load_cues(language)} for language in LANGUAGES} == {
         language: set() for language in LANGUAGES
     }
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "not_said"),
+    [
+        ("request", "could somebody approve my change please", "could somebody tell me how to approve a change"),
+        ("request", "hi all, please restart host 3", "please explain the restart"),
+        ("request", "can someone review this?", "can someone connect to the gateway?"),
+        ("request", "kann bitte jemand das konto entsperren?", "kann mir jemand sagen, wie man ein konto entsperrt"),
+        ("request", "pouvez-vous relancer le build ?", "comment relancer le build ?"),
+        ("request", "¿alguien puede aprobar el cambio?", "¿alguien puede decirme dónde se aprueba?"),
+        ("request", "alguém pode reiniciar o servidor?", "como posso reiniciar o servidor?"),
+        ("request", "サーバーを再起動してください", "再起動の方法を教えてください"),
+        ("laughs", "hahaha", "the aha moment"),
+        ("laughs", "lol no", "lollipop"),
+        ("laughs", "mdr", "jajce"),
+        ("laughs", "jajaja", "the new www page"),
+        ("laughs", "kkkk", "see www.example.org"),
+        ("laughs", "それは草", "a smile 🙂"),
+        ("announcement", "today: two reviews", "today the build fails"),
+        ("announcement", "heute: Abnahme", "heute geht nichts"),
+        ("announcement", "recap of the outage", "summary is empty, why?"),
+    ],
+)
+def test_what_people_do_besides_asking(kind: str, said: str, not_said: str):
+    """Requests for something to be done, laughter and stand-ups are heard; questions about the same are not."""
+    assert CUES.say(kind, fold(own_words(said))) is not None  # type: ignore[arg-type]
+    assert CUES.say(kind, fold(own_words(not_said))) is None  # type: ignore[arg-type]
 
 
 def test_a_team_can_switch_cues_and_languages_off():
@@ -140,6 +170,11 @@ def test_a_team_can_switch_cues_and_languages_off():
         "not sure, ",
         "(",
         "no ",
+        "!",
+        "hi, ",
+        "ha",
+        "bitte a ",
+        "please ",
         "\n",
     ],
 )
@@ -149,7 +184,7 @@ def test_no_text_makes_matching_slow(piece: str):
     started = time.process_time()
     folded = fold(own_words(text))
     CUES.seek(folded)
-    for kind in ("thanks", "announcement", "greeting", "asks", "absent", "meant"):
+    for kind in ("thanks", "announcement", "greeting", "asks", "request", "laughs", "absent", "meant"):
         CUES.say(kind, folded)
     assert time.process_time() - started < 2
 

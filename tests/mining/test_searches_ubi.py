@@ -1,20 +1,14 @@
 """The real UBI file: the figures that its rules must give, on DuckDB and in plain Python."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 
+from builders import searchreference as reference
 from findback.mining.searches import SearchMining, mine_searches
 from findback.mining.searchrules import count_searches, failed_texts, prepare_events, reformulated_visits
 from findback.mining.sessions import Pace
 from findback.sources.format import SourceOptions
 from findback.sources.searchlog.engines import close
 from findback.sources.searchlog.ubi import source
-
-_SPEC = importlib.util.spec_from_file_location("searchreference", Path(__file__).with_name("searchreference.py"))
-reference = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(reference)
 
 POSSIBLE = {"wirel", "wirels", "wirelese", "wirelress", "soun", "bacl"}
 

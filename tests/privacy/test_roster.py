@@ -9,8 +9,7 @@ import pytest
 
 from builders.chat_sample import PEOPLE
 from findback.model.thread import Person
-from findback.privacy.key import Key, same_value
-from findback.privacy.roster import Roster, digest_people
+from findback.privacy.roster import Roster
 
 ROSTER = Roster(
     [
@@ -117,19 +116,6 @@ def test_work_grows_with_the_text_not_with_the_people() -> None:
     start = time.process_time()
     assert len(roster.find("given77 and o'family78 went " * 18_000)) == 36_000
     assert time.process_time() - start < 3
-
-
-def test_digests_name_a_person_without_the_name() -> None:
-    """What a purge needs later: digests of id, address and own names; of a shared first name none."""
-    key = Key(b"k" * 32)
-    digests = digest_people(
-        [Person("U8", ("Noor Sørvik",), ("n@example.org",)), Person("U9", ("Noor Brandão",))], key.hmac
-    )
-    of_one = digests[key.hmac("U8")]
-    assert key.hmac(same_value("PERSON", "NOOR SØRVIK")) in of_one
-    assert key.hmac("n@example.org") in of_one
-    assert key.hmac("noor") not in of_one
-    assert all(len(digest) == 64 for digest in of_one)
 
 
 def test_sample_people_are_distinct() -> None:

@@ -3,13 +3,15 @@
 from builders import results
 from findback.model.audit import MissingType, Yardstick
 from findback.model.evaluation import Count
-from findback.reporting.audit import LEAK_LIMIT, audit_report, bucket_table, say_measured, yardstick_table
+from findback.reporting.audit import audit_report
 from findback.reporting.blocks import Block, Points, Prose, Table
+from findback.reporting.buckets import LEAK_LIMIT, bucket_table
 from findback.reporting.card import render_card
 from findback.reporting.html import render_report
 from findback.reporting.makeup import chosen, set_mixes
 from findback.reporting.markdown import render_markdown
 from findback.reporting.notebook import render_text
+from findback.reporting.yardsticks import say_measured, yardstick_table
 
 UNKNOWN = (Count(name="unknown", count=16),)
 

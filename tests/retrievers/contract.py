@@ -16,6 +16,7 @@ from findback.model.hits import Span
 from findback.model.protocols import Query, Retriever
 from findback.model.run import FAILED, SKIPPED, Run
 from findback.retrievers.asking import Asked, ask_all, config_digest
+from findback.retrievers.readers import Readers
 from findback.retrievers.surroundings import Surroundings
 from retrievers.builders import TEXTS, SmallPassages
 
@@ -229,11 +230,45 @@ class EmbeddedContract:
         assert_no_canary([], caplog)
 
     def test_a_context_is_not_honoured(self, around: Surroundings):
-        """The embedded retrievers know neither filters nor audiences: such questions are not asked."""
+        """Filters are not known, audiences only where documents say who reads them: such questions are not asked."""
         retriever = self.open(around)
-        queries = [("q1", Query("parcel", Context(filters={"a": "b"})))]
+        contexts = [Context(filters={"a": "b"}), Context(audience="staff")]
+        queries = [(f"q{at}", Query("parcel", context)) for at, context in enumerate(contexts)]
         asked = run_closing(retriever, lambda: ask_all(retriever, queries, depth=5))
-        assert asked.run.reason_of(0) == "cannot honour filters"
+        assert [asked.run.reason_of(at) for at in (0, 1)] == ["cannot honour filters", "cannot honour audience"]
+
+    def test_an_audience_sees_what_it_may_read(self, around: Surroundings):
+        """Hidden documents are not returned and take no place: as many others come as were wanted."""
+        retriever = self.open(replace(around, readers=Readers({"tracing.md": ["staff"], "gate hours.md": ["partner"]})))
+        contexts = [Context(audience="staff"), Context(audience="partner"), Context(audience="guest"), None]
+        text = "trace a lost or damaged parcel"
+        queries = [(f"q{at}", Query(text, context)) for at, context in enumerate(contexts)]
+        run = run_closing(retriever, lambda: ask_all(retriever, queries, depth=1)).run
+        assert [documents(run, at)[0] for at in range(4)] == ["tracing.md", "claims.md", "claims.md", "tracing.md"]
+
+    def test_an_audience_that_may_read_little_gets_to_the_end(self, around: Surroundings):
+        """Where all but one document are hidden, that one comes, and the answer says that there is no more."""
+        hidden = Readers({name: ["nobody"] for name in TEXTS if name != "claims.md"})
+        asked = Query("parcel", Context(audience="guest"))
+        answer = search(self.open(replace(around, readers=hidden)), asked, 50)
+        assert {hit.document for hit in answer.hits} == {"claims.md"}
+        assert answer.exhausted
+
+    def test_existence_depends_on_who_asks(self, around: Surroundings):
+        """A hidden document exists, but not for an audience that may not read it."""
+        retriever = self.open(replace(around, readers=Readers({"claims.md": ["staff"]})))
+        contexts = [None, Context(audience="staff"), Context(audience="guest")]
+
+        async def work() -> list[bool | None]:
+            return [await retriever.exists("claims.md", context) for context in contexts]
+
+        assert run_closing(retriever, work) == [True, True, False]
+
+    def test_settings_follow_the_readers(self, around: Surroundings):
+        """Who may read what changes results, so it changes the digest."""
+        readers = [Readers(), Readers({}), Readers({"claims.md": ["staff"]}), Readers({"claims.md": ["staff", "hr"]})]
+        digests = [config_digest(self.open(replace(around, readers=one))) for one in readers]
+        assert len(set(digests)) == 4
 
     def test_settings_follow_the_corpus(self, around: Surroundings):
         """The digest changes with the passages, and only then; it can be written as JSON."""

@@ -444,6 +444,55 @@ def test_existence_and_documents_by_id():
         assert run_closing(retriever, work) == ([True, False, False], "body", None)
 
 
+def test_existence_for_an_audience():
+    """The context goes into the template; 403 is a no for an audience and an error for nobody in particular."""
+
+    def answer(asked):
+        role = asked.parameters.get("as", [""])[0]
+        return Reply(200 if role == "staff" else 403) if "pay.md" in asked.path else Reply(404)
+
+    with serving(answer) as server:
+        template = f"{server.url}/{{{{id}}}}?as={{{{context.audience|staff}}}}&on={{{{context.as_of|now}}}}"
+        retriever = make(server.url, exists={"url": template})
+        nobody = make(server.url, exists={"url": f"{server.url}/{{{{id}}}}?as={{{{context.audience}}}}"})
+
+        async def work():
+            staff, guest = Context(audience="staff", as_of="2026-01-01"), Context(audience="guest")
+            found = [await retriever.exists("pay.md", context) for context in (None, staff, guest)]
+            found.append(await retriever.exists("gone.md", staff))
+            with pytest.raises(EngineError, match="HTTP 403"):
+                await nobody.exists("pay.md")
+            await nobody.close()
+            return found
+
+        assert run_closing(retriever, work) == [True, True, False, False]
+        assert [seen.path for seen in server.seen[:2]] == ["/pay.md?as=staff&on=now", "/pay.md?as=staff&on=2026-01-01"]
+
+
+def test_existence_for_an_audience_that_is_not_handed_on():
+    """Where the template does not say who asks, the answer for an audience is None, and nothing is asked."""
+    with serving(Reply(200)) as server:
+        retriever = make(server.url, exists={"url": f"{server.url}/{{{{id}}}}"})
+
+        async def work():
+            asked = [Context(audience="guest"), Context(locale="de"), None]
+            return [await retriever.exists("a.md", context) for context in asked]
+
+        assert run_closing(retriever, work) == [None, True, True]
+        assert len(server.seen) == 2
+
+
+def test_a_document_is_fetched_as_somebody():
+    """The document-by-id template takes the context, too."""
+    with serving(lambda asked: json_reply({"text": asked.path})) as server:
+        retriever = make(server.url, fetch={"url": f"{server.url}/{{{{id}}}}?as={{{{context.audience|all}}}}"})
+
+        async def work():
+            return [await retriever.fetch("a.md", context) for context in (None, Context(audience="hr"))]
+
+        assert run_closing(retriever, work) == ["/a.md?as=all", "/a.md?as=hr"]
+
+
 def test_without_a_template_existence_cannot_be_told():
     """None, not False."""
     assert asyncio.run(make("http://127.0.0.1:9").exists("a")) is None

@@ -1,12 +1,10 @@
 """The same expressions on PySpark: results identical to plain Python. Runs where PySpark is installed."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 
 pytest.importorskip("pyspark", reason="pyspark has a lock of its own: requirements/spark.txt")
 
+from builders import searchreference as reference
 from findback.mining.searches import SearchMining, mine_searches
 from findback.mining.searchrules import count_searches, failed_texts, good_searches, prepare_events, reformulated_visits
 from findback.mining.sessions import Pace
@@ -19,12 +17,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
-
-_SPEC = importlib.util.spec_from_file_location(
-    "searchreference", Path(__file__).parent.parent / "mining" / "searchreference.py"
-)
-reference = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(reference)
 
 
 @pytest.fixture(scope="module")

@@ -316,6 +316,20 @@ def test_hand_judgements_hold_however_gold_is_written(tmp_path: Path, gold: str)
     assert scores.coverage.golds == 1
 
 
+def test_golds_and_gold_documents_are_told_apart(tmp_path: Path) -> None:
+    """Documents judged right for more questions join their gold groups; the legend and the make-up say what counts."""
+    root = write_portal(tmp_path / "portal")
+    workspace = open_workspace(root, environment={"XDG_STATE_HOME": str(tmp_path / "state")})
+    request = EvaluateRequest(set=root / "asked.jsonl")
+    for name in ("r1", "r2"):
+        judge(workspace, JudgeRequest(set=request.set, question=name, doc="howto/vpn.md"))
+    result = evaluate(workspace, request)
+    group = result.retrievers[0].group()
+    assert group is not None
+    assert (group.scores[0].estimate.golds, result.set.golds, result.set.judged_by_hand) == (4, 6, 2)
+    assert sum(line.startswith("golds: groups of questions that share a gold document") for line in result.legend) == 1
+
+
 def test_address_gold_works_from_python_in_a_workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`findback.evaluate(search, file)` inside a workspace resolves gold against the workspace's documents."""
     root = write_portal(tmp_path / "portal", "base_url = 'https://docs.example.org/'\n")

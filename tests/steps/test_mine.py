@@ -9,13 +9,19 @@ from pathlib import Path
 
 import pytest
 
+import findback
+from builders.candidates import NOON, candidate, line, span, text
 from builders.portal import write_portal
 from builders.searchlog import UbiLog
 from findback.errors import MissingError, RefusedError, UsageError
+from findback.model.candidate import DocumentLink
+from findback.steps.audit import AuditRequest, audit
 from findback.steps.bench import open_bench
 from findback.steps.candidates import CandidatesRequest, Row, list_candidates, reject_candidate, show_candidate
 from findback.steps.erase import ExcludeRequest, PurgeRequest, exclude, purge
 from findback.steps.mine import Mined, MineRequest, mine
+from findback.steps.mined_sample import read_mined_sample
+from findback.steps.opening import open_documents
 from findback.steps.verify import VerifyRequest, verify
 from findback.workspace import Workspace, open_workspace
 
@@ -27,12 +33,13 @@ def message(ts: str, user: str, text: str, thread: str | None = None) -> dict[st
     return row | ({"thread_ts": thread} if thread else {})
 
 
-def write_slack(folder: Path, secret: str) -> Path:
-    """Write a small export: two failures with links, banter, a bot, and a secret in a thread."""
+def write_slack(folder: Path, secret: str, *more: tuple[str, str, str]) -> Path:
+    """Write a small export: two failures with links, banter, a bot, a secret in a thread, and further people."""
     users = [
         {"id": "U1", "name": "minh.tran", "profile": {"real_name": "Minh Tran", "email": "minh.tran@example.org"}},
         {"id": "U2", "name": "anja.roth", "profile": {"real_name": "Anja Roth", "email": "anja.roth@example.org"}},
         {"id": "U3", "name": "helper", "is_bot": True, "profile": {"real_name": "Helper"}},
+        *({"id": id_, "name": handle, "profile": {"real_name": name}} for id_, handle, name in more),
     ]
     rows = [
         message(
@@ -172,6 +179,119 @@ def test_purge_reaches_who_searched(workspace: Workspace, tmp_path: Path) -> Non
     assert purge(workspace, PurgeRequest(person=("client-mara",))).counts["candidates"] == 1
     assert [row.query for row in list_candidates(workspace, CandidatesRequest()).rows] == ["visitors at night"]
     assert b"badge for the gate" not in everything_written(workspace)
+
+
+@pytest.mark.parametrize("called", ["Minh.Tran@example.org", "minh tran", "@minh.tran", "Tran", "Tran, Minh"])
+def test_purge_by_what_the_people_file_says(workspace: Workspace, export: Path, called: str) -> None:
+    """An address, a name or a handle that stands in users.json alone reaches their questions when the export is gone.
+
+    Their replies and the name in another's question go too, and mining the export again brings nothing back.
+    """
+    run(workspace, export)
+    kept = export.rename(export.with_name("away.zip"))
+    assert b"lost mine" in everything_written(workspace)
+    done = purge(workspace, PurgeRequest(person=(called,))).counts
+    assert done == {"candidates": 1, "lines": 1, "mentions": 2}
+    assert b"lost mine" not in everything_written(workspace)
+    assert run(workspace, kept).stored == {"purged": 1, "unchanged": 1}
+    assert [row.documents for row in list_candidates(workspace, CandidatesRequest()).rows] == [("howto/vpn.md",)]
+
+
+def test_a_name_of_several_people_is_refused(workspace: Workspace, tmp_path: Path) -> None:
+    """Nobody is erased or kept out by a name that two people of the export bear; the error asks for an id."""
+    export = write_slack(tmp_path / "exports", "x", ("U9", "anja.vogt", "Anja Vogt"))
+    run(workspace, export)
+    for refused in (
+        lambda: purge(workspace, PurgeRequest(person=("Anja",))),
+        lambda: exclude(workspace, ExcludeRequest(person=("anja",))),
+    ):
+        with pytest.raises(UsageError, match=r"several people are called '[Aa]nja'") as caught:
+            refused()
+        assert "id" in (caught.value.hint or "")
+    with pytest.raises(UsageError, match="an empty name"):
+        purge(workspace, PurgeRequest(person=(" ",)))
+    assert len(list_candidates(workspace, CandidatesRequest()).rows) == 2
+    assert purge(workspace, PurgeRequest(person=("Anja Roth",))).counts["candidates"] == 1
+
+
+def test_who_objects_by_address_is_never_mined(workspace: Workspace, export: Path) -> None:
+    """An objection under an address of the people file alone holds for exports read afterwards."""
+    exclude(workspace, ExcludeRequest(person=("minh.tran@example.org",)))
+    assert run(workspace, export).stored == {"new": 1, "excluded": 1}
+    assert b"lost mine" not in everything_written(workspace)
+    assert b"but do not use" not in everything_written(workspace)
+
+
+def test_mined_links_are_the_real_sample_of_an_audit(workspace: Workspace, export: Path) -> None:
+    """`--real candidates`: the resolvers' links are the answers, and the heading says that nobody reviewed them."""
+    request = AuditRequest(set=workspace.root / "golden.jsonl", real=Path("candidates"))
+    with pytest.raises(MissingError, match="nothing has been mined"):
+        audit(workspace, request)
+    run(workspace, export)
+    sample = audit(workspace, request).sample
+    assert sample is not None
+    assert sample.set.heading == "unreviewed links, n = 2"
+    assert (sample.set.answerable, sample.measured, sample.set.unresolved) == (2, 2, 0)
+    badge = next(row for row in list_candidates(workspace, CandidatesRequest()).rows if "badge" in row.documents[0])
+    reject_candidate(workspace, badge.key, "no question")
+    left = read_mined_sample(workspace, None)
+    assert [(one.query, one.gold[0].doc, one.gold[0].found_by) for one in left.questions] == [
+        ("how do i get in from home, ask ⟦PERSON_1⟧?", "howto/vpn.md", "resolver")
+    ]
+
+
+def test_a_mined_sample_hides_what_is_undecided(workspace: Workspace, tmp_path: Path) -> None:
+    """A suggested name is masked, what the documents lack is unresolved, and controls and mere searches stay out."""
+    suggested = text("ask mark for it")
+    suggested = suggested.model_copy(update={"spans": (span(4, 8, band="suggested"),)})
+    link = DocumentLink(document="gone.md", line=1, by="resolver", kind="url-in-text")
+    reply = line("r", "bo", "see there", 1, role="resolver")
+    given = [
+        candidate("a", query=suggested, replies=[reply], links=(link,)),
+        candidate("b", replies=[reply], links=(link,), stratum="control"),
+        candidate("c", replies=[reply], links=(link.model_copy(update={"by": "other"}),)),
+    ]
+    with open_bench(workspace) as bench:
+        bench.put(given, now=NOON)
+    sample = read_mined_sample(workspace, open_documents(workspace, AuditRequest()))
+    assert [(one.query, one.gold, one.unresolved) for one in sample.questions] == [
+        ("ask ▒▒▒▒ for it", (), ("gone.md",))
+    ]
+    assert sample.notes == ("1 of 2 mined failures have no resolver's link and are left out",)
+
+
+def test_python_gets_a_record_that_prints_itself(
+    workspace: Workspace, export: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`findback.mine` takes one export or several and returns what the command prints, as table and as HTML."""
+    monkeypatch.chdir(workspace.root)
+    monkeypatch.setenv("XDG_STATE_HOME", workspace.environment["XDG_STATE_HOME"])
+    mined = findback.mine(str(export), dry_run=True)
+    assert (mined.candidates, mined.dry_run) == (2, True)
+    assert "read as slack" in str(mined)
+    assert "<table" in mined._repr_html_()
+    assert findback.mine([export], corpus="docs").stored == {"new": 2}
+    with pytest.raises(UsageError, match="nonsense"):
+        findback.mine(export, nonsense=1)
+
+
+def test_placeholders_are_counted_once(workspace: Workspace, export: Path) -> None:
+    """A query that is a line of its thread counts there: one address, one name and one mention in this export."""
+    mined = run(workspace, export, dry_run=True)
+    assert (mined.redacted["EMAIL"], mined.redacted["PERSON"], mined.redacted["USER"]) == (1, 1, 1)
+
+
+def test_a_candidate_is_named_by_its_number_too(workspace: Workspace, export: Path) -> None:
+    """The numbers a list prints name candidates, as do keys; a number that is not there is said to be missing."""
+    run(workspace, export)
+    first, second = list_candidates(workspace, CandidatesRequest()).rows
+    assert show_candidate(workspace, str(second.number)).row == second
+    assert show_candidate(workspace, first.key).row == first
+    reject_candidate(workspace, str(first.number), "no question")
+    assert [row.state for row in list_candidates(workspace, CandidatesRequest()).rows] == ["rejected", "new"]
+    for absent in ("0", "99999", ""):
+        with pytest.raises(MissingError):
+            show_candidate(workspace, absent)
 
 
 def test_excluded_channel_is_kept_out(workspace: Workspace, export: Path) -> None:

@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from findback.text.delimited import (
+    DelimitedRecord,
     delimited_lines,
+    delimited_records,
     delimited_rows,
     guard_cell,
     guess_delimiter,
@@ -68,6 +70,20 @@ def test_faults_have_lines_and_reading_goes_on() -> None:
     ]
     assert rows[2].cells == ("two\nlines", "2")
     assert "opens a cell here" in (rows[3].fault or "")
+
+
+def test_records_stand_below_the_first_header_that_can_be_read() -> None:
+    """Names are trimmed, cells are not; a row with other cells than the header is a fault, and reading goes on."""
+    lines = [" id ; text \n", "\n", '7;" a;b"\n', "8\n", "9;\n"]
+    assert list(delimited_records(lines)) == [
+        DelimitedRecord(3, {"id": "7", "text": " a;b"}),
+        DelimitedRecord(4, {}, "1 cells, and the header has 2"),
+        DelimitedRecord(5, {"id": "9", "text": ""}),
+    ]
+    assert [record.values for record in delimited_records(["a,b\tc\n", "1\t2\n"], delimiter="\t")] == [
+        {"a,b": "1", "c": "2"}
+    ]
+    assert list(delimited_records([])) == []
 
 
 def test_long_cells_are_read() -> None:

@@ -36,19 +36,19 @@ def list_(*, request: Annotated[CandidatesRequest | None, Parameter(name="*")] =
         )
         for row in listing.rows
     ]
-    show(table(("", "key", "state", "source", "rules", "", "query", "documents"), rows))
+    show(table(("no.", "key", "state", "source", "rules", "", "query", "documents"), rows))
     say(", ".join(f"{count} {state}" for state, count in listing.counts.items()) or "none")
 
 
 @app.command(name="show")
-def show_(key: str, /, *, json: bool = False) -> None:
+def show_(name: str, /, *, json: bool = False) -> None:
     """Show one candidate with its thread and evidence.
 
     Args:
-        key: Its key, or a beginning that only it has.
+        name: Its number in the list, its key, or a beginning that only it has.
         json: Print JSON instead of text.
     """
-    shown = show_candidate(open_workspace(required=False), key)
+    shown = show_candidate(open_workspace(required=False), name)
     if json:
         show_json(shown)
         return
@@ -70,12 +70,12 @@ def show_(key: str, /, *, json: bool = False) -> None:
 
 
 @app.command(name="reject")
-def reject(key: str, /, *, reason: str) -> None:
+def reject(name: str, /, *, reason: str) -> None:
     """Reject a candidate.
 
     Args:
-        key: Its key, or a beginning that only it has.
+        name: Its number in the list, its key, or a beginning that only it has.
         reason: Why it is no question for the exam.
     """
-    reject_candidate(open_workspace(required=False), key, reason)
+    reject_candidate(open_workspace(required=False), name, reason)
     say("rejected; it is erased after thirty days")

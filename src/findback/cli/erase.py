@@ -72,6 +72,6 @@ def _say(done: Erasure, what: str) -> None:
         say(f"{what}: {counted}")
     else:
         say(
-            f"{what}: nothing is stored under what was named. Chats, tickets and logs know people by the id the source"
-            " gives them (in Slack U…, in users.json); names and addresses are known only where they were written."
+            f"{what}: nothing is stored under what was named. People are known by the id the source gives them (in"
+            " Slack U…, in users.json), and by the addresses, numbers and names its list of people gives them."
         )

@@ -55,11 +55,18 @@ def usage_sentence(error: Exception) -> str:
 
 def request_faults(error: "ValidationError") -> list[str]:
     """Return what is wrong with each option of a request, without the values."""
-    faults = error.errors(include_url=False, include_input=False, include_context=False)
-    return [
-        f"--{'.'.join(str(part) for part in fault['loc']).rstrip('_').replace('_', '-')}: {fault['msg'].lower()}"
-        for fault in faults
-    ]
+    from findback.model.options import list_option_faults  # noqa: PLC0415
+
+    return list_option_faults(error, spell_option)
+
+
+def spell_option(name: str) -> str:
+    """Return how a field of a request is written on the command line.
+
+    >>> spell_option("skip_bad"), spell_option("as_"), spell_option("columns.query")
+    ('--skip-bad', '--as', '--columns.query')
+    """
+    return f"--{name.rstrip('_').replace('_', '-')}"
 
 
 def _lines_of(error: FindbackError) -> list[str]:

@@ -2,10 +2,8 @@
 
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
-
-from findback.cli.faults import request_faults
-from findback.errors import UsageError
+from findback.cli.faults import spell_option
+from findback.model.options import make_record
 from findback.model.record import Request
 
 Made = TypeVar("Made", bound=Request)
@@ -17,7 +15,4 @@ def make_request(kind: type[Made], **values: Any) -> Made:
     Raises:
         UsageError: If a value makes no sense; every one at once.
     """
-    try:
-        return kind(**values)
-    except ValidationError as error:
-        raise UsageError("; ".join(request_faults(error)), hint="add --help to the command for what it takes") from None
+    return make_record(kind, values, spell=spell_option, hint="add --help to the command for what it takes")

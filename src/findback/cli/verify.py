@@ -40,9 +40,15 @@ def verify(
         return 0 if found.clean else NOT_PASSED
     if found.findings:
         show(table(("where", "line", "type", "rule"), [(f.where, f.line, f.type, f.rule) for f in found.findings]))
+    for line in found.damaged:
+        say(f"not as published: {line}")
     for line in found.unread:
         say(f"not looked at: {line}")
     scanner = "with" if found.second_look else "without"
     say(f"{found.files} files, {found.texts} texts, {found.blobs} blobs, {scanner} an independent look for secrets")
-    say("clean" if found.clean else f"{len(found.findings)} findings, {len(found.unread)} not looked at")
+    say(
+        "clean"
+        if found.clean
+        else f"{len(found.findings)} findings, {len(found.damaged)} not as published, {len(found.unread)} not looked at"
+    )
     return 0 if found.clean else NOT_PASSED

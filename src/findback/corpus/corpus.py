@@ -66,6 +66,7 @@ class Corpus:
         site: Site | None = None,
         redirects: ReadRedirects | None = None,
         same: ReadSame | None = None,
+        names_audiences: bool = False,
         skip_bad: bool = False,
         progress: Progress = SILENT,
     ) -> None:
@@ -75,6 +76,8 @@ class Corpus:
         """The registry's name for what it is."""
         self.recognised = recognised
         """Why it was taken as that kind."""
+        self.names_audiences = names_audiences
+        """Whether its documents say who may read them; those that name no role are for everybody then."""
         self._read = read
         self._site = site or Site()
         self._redirects = redirects
@@ -203,7 +206,8 @@ def corpus_of(documents: Iterable[Document], *, name: str = "documents", base_ur
         DataError: If two have the same id, or there is none.
     """
     held = tuple(documents)
-    corpus = Corpus(name, lambda _: iter(held), site=Site(base_url))
+    named = any(document.audience for document in held)
+    corpus = Corpus(name, lambda _: iter(held), site=Site(base_url), names_audiences=named)
     len(corpus)
     return corpus
 

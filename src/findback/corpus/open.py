@@ -72,6 +72,7 @@ def open_corpus(settings: CorpusSettings, *, base: Path, skip_bad: bool = False,
         site=shape.site,
         redirects=_redirects_of(settings, base),
         same=_same_of(settings, base),
+        names_audiences=settings.audience_field is not None,
         skip_bad=skip_bad,
         progress=progress,
     )

@@ -15,6 +15,7 @@ from findback.corpus.values import (
     parse_id,
     parse_language,
     parse_list,
+    parse_roles,
     parse_text,
     parse_time,
 )
@@ -80,6 +81,7 @@ class Shape:
                 settings.modified_field,
                 settings.subject_field,
                 settings.language_field,
+                settings.audience_field,
             )
             if name is not None
         )
@@ -123,6 +125,7 @@ class Shape:
             language=self._tongue(fields.get(settings.language_field) or found.language),
             created=self._moment(settings.created_field, fields) or found.created,
             modified=self._moment(settings.modified_field, fields) or found.modified,
+            audience=self._audience(fields),
             metadata=self._metadata(found),
         )
 
@@ -169,6 +172,16 @@ class Shape:
         if moment is None:
             self.findings.count(f"values of {name!r} that are no date, taken as unknown")
         return moment
+
+    def _audience(self, fields: Mapping[str, Any]) -> tuple[str, ...]:
+        name = self.settings.audience_field
+        value = fields.get(name) if name is not None else None
+        if is_unknown(value):
+            return ()
+        roles = parse_roles(value)
+        if not roles:
+            self.findings.count(f"values of {name!r} that name no role, taken as for everybody")
+        return roles
 
     def _metadata(self, found: Found) -> dict[str, str]:
         kept = {}

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from findback.corpus.findings import Findings
 from findback.errors import DataError, Fault
+from findback.text.lines import raw_lines
 
 MOST_BYTES = 10_000_000
 """Most bytes one document may have; what is longer is an export, not a document."""
@@ -91,23 +92,15 @@ def read_lines(path: Path, shown: str, findings: Findings) -> Iterator[tuple[int
             if encoding in ("utf-16", "utf-32"):
                 yield from _read_wide_lines(path, encoding, shown, findings)
                 return
-            number, offset = 0, 0
-            while line := file.readline(MOST_LINE_BYTES + 1):
-                number += 1
-                start, offset = offset, offset + len(line)
-                if len(line) > MOST_LINE_BYTES:
-                    findings.fault(shown, number, too_long("line", MOST_LINE_BYTES))
-                    while line and not line.endswith(b"\n"):
-                        line = file.readline(MOST_LINE_BYTES)
-                        offset += len(line)
+            for line in raw_lines(file, MOST_LINE_BYTES):
+                if not line.whole:
+                    findings.fault(shown, line.number, too_long("line", MOST_LINE_BYTES))
                     continue
-                if number == 1:
-                    line = line.removeprefix(codecs.BOM_UTF8)
                 try:
-                    yield number, line.decode()
+                    yield line.number, line.raw.decode()
                 except UnicodeDecodeError as bad:
-                    findings.fault(shown, number, f"byte {start + bad.start}: is not UTF-8")
-                    yield number, line.decode(errors="replace")
+                    findings.fault(shown, line.number, f"byte {line.offset + bad.start}: is not UTF-8")
+                    yield line.number, line.raw.decode(errors="replace")
     except OSError as refused:
         fault = unreadable(shown, refused)
         findings.fault(*fault)

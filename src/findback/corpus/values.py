@@ -99,6 +99,16 @@ def parse_list(value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in map(parse_text, value) if text is not None))
 
 
+def parse_roles(value: Any) -> tuple[str, ...]:
+    """Return the roles of a list, or of a text that parts them by commas, too.
+
+    >>> parse_roles("staff, partner"), parse_roles(["staff"]), parse_roles("")
+    (('staff', 'partner'), ('staff',), ())
+    """
+    pieces = (piece.strip() for listed in parse_list(value) for piece in listed.split(","))
+    return tuple(dict.fromkeys(piece for piece in pieces if piece))
+
+
 def parse_language(value: Any) -> str | None:
     """Return the two-letter code of a language tag, or None.
 

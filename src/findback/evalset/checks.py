@@ -10,6 +10,8 @@ from findback.text.placeholders import find_placeholders, list_faults
 
 DEFAULT_LEAK_LIMIT = 0.35
 """Most vocabulary leak a generated case may have where the settings say nothing."""
+ANY_LEAK = 1.0
+"""For what was published under another limit than today's."""
 
 
 class PlacedCase(NamedTuple):

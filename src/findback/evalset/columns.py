@@ -26,8 +26,9 @@ FIELDS = (
     "origin",
     "selected_on",
     "tags",
+    "audience",
 )
-"""What a column can be mapped to."""
+"""What a column can be mapped to; `audience` by the user alone, as no column's name says that it holds roles."""
 
 
 @lru_cache(maxsize=1)

@@ -20,6 +20,8 @@ class ReadOptions:
     """What the file's grades mean on the scale 0 to 3, for files with another scale."""
     skip_bad: bool = False
     """Keep the good rows and count the others, instead of refusing the file."""
+    holdout: bool = False
+    """Read the cases that are held out, and no others; everything else reads only those that are not."""
 
     def __post_init__(self) -> None:
         """Refuse grades beyond the scale.

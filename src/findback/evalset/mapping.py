@@ -11,7 +11,7 @@ from findback.evalset.columns import object_value
 from findback.evalset.rows import Row
 from findback.evalset.sentences import sentences
 from findback.evalset.values import CellError, as_grade, as_list, as_text, as_truth, look_up
-from findback.model.case import Judgement
+from findback.model.case import Context, Judgement
 from findback.model.question import Question
 
 QUERY_LIMIT = 100_000
@@ -23,6 +23,8 @@ ID_LIMIT = 4_000
 ANCHOR_LIMIT = 10_000
 """Most characters an anchor may have; what is longer stays a gold text."""
 
+ROLE_LIMIT = 200
+"""Most characters a role may have."""
 TOP_PART = 99
 
 MARKED_NO_ANSWER = "marked as without an answer in the imported file"
@@ -74,6 +76,7 @@ def question_from_row(row: Row, columns: Mapping[str, str], grades: Mapping[str,
     gold = _gold(row, columns, grades, messages)
     values: dict[str, Any] = {name: text(name) for name in _PLAIN_FIELDS}
     language = text("language")
+    audience = text("audience", ROLE_LIMIT)
     without = _flag(row, columns, messages)
     wording = values["wording"]
     if wording is not None and wording.strip().lower() in _ANSWERS:
@@ -89,6 +92,7 @@ def question_from_row(row: Row, columns: Mapping[str, str], grades: Mapping[str,
     said = {name: value for name, value in values.items() if value is not None}
     said |= {"gold_texts": tuple(dict.fromkeys(gold.texts))} if gold.texts else {}
     said |= {"tags": tags} if tags else {}
+    said |= {"context": Context(audience=audience.strip())} if audience else {}
     try:
         return Question(id=identity, query=query, **said)
     except ValidationError as error:

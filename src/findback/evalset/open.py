@@ -34,6 +34,7 @@ def open_set(
     skip_bad: bool = False,
     redactor: Redactor | None = None,
     kind: SetKind | None = None,
+    holdout: bool = False,
     formats: Mapping[str, SetFormat] | None = None,
 ) -> QuestionSet:
     """Return the questions of a file or folder, redacted, with notes on how they were read.
@@ -46,6 +47,7 @@ def open_set(
         skip_bad: Keep the good rows of a file with bad ones.
         redactor: Goes over every text before anything else sees it.
         kind: What the set is to be called; a release keeps its own name.
+        holdout: Read what a release holds out, and nothing else.
         formats: The formats to choose from; every installed one when left out.
 
     Raises:
@@ -55,7 +57,7 @@ def open_set(
     """
     known = formats if formats is not None else installed_formats()
     chosen, why = _choose(path, as_, known, mapped=bool(columns))
-    options = ReadOptions(columns=columns or {}, grades=grades or {}, skip_bad=skip_bad)
+    options = ReadOptions(columns=columns or {}, grades=grades or {}, skip_bad=skip_bad, holdout=holdout)
     try:
         questions = chosen.read(path, options)
     except DataError as error:

@@ -13,6 +13,8 @@ from findback.model.case import Judgement
 from findback.model.protocols import Documents, Redactor
 from findback.model.question import Question, QuestionSet
 
+UNCHECKED = "gold was not checked against documents: no corpus was given"
+"""Noted until a set meets a corpus."""
 MUCH = 0.1
 """Share of unresolved gold above which examples and the joining option are looked for."""
 EXAMPLES = 3
@@ -70,8 +72,7 @@ def resolve(
         redactor: Goes over references before they are shown.
     """
     if documents is None:
-        note = "gold was not checked against documents: no corpus was given"
-        return Resolution(_with_notes(questions, [note]), {}, 0, (), (), None)
+        return Resolution(_with_notes(questions, [UNCHECKED]), {}, 0, (), (), None)
     names = _resolve_names(questions.questions, documents)
     places = place_texts(_texts_to_place(questions.questions, names), documents, containment=containment)
     work = _Work(names, places, documents)
@@ -308,4 +309,5 @@ def _notes(resolution: Resolution, unresolved: int, lost_anchors: int) -> list[s
 
 
 def _with_notes(questions: QuestionSet, notes: Sequence[str]) -> QuestionSet:
-    return questions.model_copy(update={"notes": (*questions.notes, *notes)})
+    earlier = (note for note in questions.notes if note != UNCHECKED)
+    return questions.model_copy(update={"notes": (*earlier, *notes)})

@@ -1,6 +1,5 @@
 """Rows of JSON Lines, JSON, CSV and Parquet files, all of one shape."""
 
-import importlib
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,8 +8,9 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from findback.errors import DataError, Fault, MissingLibraryError
+from findback.errors import DataError, Fault
 from findback.evalset.textfile import Faults, first_line, open_file, read_lines
+from findback.registry import load_module
 from findback.text.delimited import DelimitedRow, delimited_rows, guess_delimiter
 
 JSON_LIMIT = 500_000_000
@@ -167,11 +167,6 @@ def _read_names(path: Path, header: DelimitedRow | None, faults: Faults) -> list
 
 
 def _parquet_rows(path: Path) -> Iterator[Row]:
-    try:
-        reader = importlib.import_module("findback.evalset.parquet")
-    except ModuleNotFoundError as missing:
-        if missing.name != "pyarrow":
-            raise
-        raise MissingLibraryError("pyarrow", extra="parquet", wanted_for="reading Parquet") from missing
-    for number, values in enumerate(reader.read_parquet(path), 1):
+    parquet = load_module("findback.text.parquet", wanted_for="reading Parquet")
+    for number, values in enumerate(parquet.read_parquet(path), 1):
         yield Row(number, None, values)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from findback.errors import DataError, Fault, FindbackError, MissingError, StorageError
+from findback.text.lines import BOM, UTF16, raw_lines
 
 LINE_LIMIT = 20_000_000
 """Most bytes one line may have."""
@@ -18,8 +19,6 @@ FAULT_LIMIT = 10_000
 """Most faults that are kept of one set; further ones are only counted."""
 
 _CHUNK = 1 << 20
-_BOM = b"\xef\xbb\xbf"
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 class Line(NamedTuple):
@@ -137,30 +136,23 @@ def read_lines(path: Path, faults: Faults, *, limit: int = LINE_LIMIT, approxima
         StorageError: If it may not be read.
     """
     with open_file(path) as file:
-        number = 0
-        while raw := file.readline(limit + 1):
-            number += 1
-            if number == 1:
-                if raw.startswith(_UTF16):
-                    fault = Fault(str(path), 1, "the file is UTF-16")
-                    raise DataError(f"{path} is not UTF-8", faults=[fault], hint="save it as UTF-8")
-                raw = raw.removeprefix(_BOM)
-            if len(raw) > limit:
-                while not raw.endswith(b"\n") and (raw := file.readline(_CHUNK)):
-                    pass
+        for number, _, raw, whole in raw_lines(file, limit):
+            if number == 1 and raw.startswith(UTF16):
+                fault = Fault(str(path), 1, "the file is UTF-16")
+                raise DataError(f"{path} is not UTF-8", faults=[fault], hint="save it as UTF-8")
+            if not whole:
                 faults.add(path, number, f"the line has more than {limit:,} bytes")
                 if approximate:
                     yield Line(number, "\n", sound=False)
                 continue
-            if raw.endswith(b"\r\n") and not approximate:
-                raw = raw[:-2] + b"\n"
-            trouble = _find_trouble(raw)
+            line = raw[:-2] + b"\n" if raw.endswith(b"\r\n") and not approximate else raw
+            trouble = _find_trouble(line)
             if trouble is None:
-                yield Line(number, raw.decode("utf-8"))
+                yield Line(number, line.decode("utf-8"))
                 continue
             faults.add(path, number, trouble)
             if approximate:
-                yield Line(number, raw.replace(b"\0", b" ").decode("utf-8", "replace"), sound=False)
+                yield Line(number, line.replace(b"\0", b" ").decode("utf-8", "replace"), sound=False)
 
 
 def _find_trouble(raw: bytes) -> str | None:
@@ -181,7 +173,7 @@ def first_line(path: Path) -> str:
                 raw = file.readline(_CHUNK)
                 if not raw:
                     return ""
-                text = raw.removeprefix(_BOM).decode("utf-8", errors="replace").strip()
+                text = raw.removeprefix(BOM).decode("utf-8", errors="replace").strip()
                 if text:
                     return text
     except FindbackError:

@@ -2,15 +2,18 @@
 
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Codes: TypeAlias = npt.NDArray[np.int64]
+Sizes: TypeAlias = npt.NDArray[np.int64]
 Values: TypeAlias = Sequence[float | None] | Floats
 Golds: TypeAlias = Sequence[Hashable | Collection[Hashable]]
+
+_SEVERAL = (list, tuple, set, frozenset)
 
 FEWEST_CLUSTERS = 8
 """Below this many clusters no interval is given: the spread itself is not known."""
@@ -173,6 +176,9 @@ def join_by_gold(codes: Codes, golds: Golds) -> Codes:
     if len(golds) != len(codes):
         raise ValueError(f"{len(golds)} entries of golds were given for {len(codes)} cases")
     parents = list(range(int(codes.max()) + 1 if codes.size else 0))
+    if len(parents) == len(codes) and not any(isinstance(gold, _SEVERAL) for gold in golds):
+        # One case a cluster and one gold a case: what shares it is the group.
+        return code_clusters(cast("Sequence[Hashable]", golds), len(codes))
 
     def find(cluster: int) -> int:
         while parents[cluster] != cluster:
@@ -188,10 +194,34 @@ def join_by_gold(codes: Codes, golds: Golds) -> Codes:
     return code_clusters([find(cluster) for cluster in range(len(parents))], len(parents))
 
 
+class Alike(NamedTuple):
+    """Groups of units that are alike in every column."""
+
+    unit: Units
+    """One unit of each group."""
+    sizes: Sizes
+    """Units in each group, rising; powers of two, so that there are few different ones."""
+
+
+def group_alike(units: Units) -> Alike:
+    """Group the units that are alike in every column; six of them make a group of two and one of four.
+
+    >>> group_alike(Units(np.array([[0.5], [1.0], [0.5], [0.5]]), np.ones((4, 1)))).sizes.tolist()
+    [1, 1, 2]
+    """
+    rows = np.hstack([units.sums, units.counts])
+    order = np.lexsort(rows.T)
+    starts = np.flatnonzero((np.diff(rows[order], axis=0, prepend=np.nan) != 0).any(axis=1))
+    alike = np.diff(starts, append=len(rows))
+    power, group = np.nonzero(alike >> np.arange(int(alike.max()).bit_length())[:, None] & 1)
+    first = order[starts][group]
+    return Alike(Units(units.sums[first], units.counts[first]), np.left_shift(1, power))
+
+
 def _list_golds(gold: Hashable | Collection[Hashable]) -> Collection[Hashable]:
     if gold is None:
         return ()
-    return gold if isinstance(gold, (list, tuple, set, frozenset)) else (gold,)
+    return gold if isinstance(gold, _SEVERAL) else (gold,)
 
 
 def merge_units(units: Units, groups: Codes) -> Units:

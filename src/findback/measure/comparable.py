@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from findback.text.languages import SAMPLED, guess_language, guess_latin_language
@@ -49,12 +50,7 @@ def read(text: str, language: str | None = None) -> Reading:
     ('Latn', 'en')
     """
     if text.isascii():
-        sample = text[:SAMPLED]
-        if sample.lower() == sample.upper() and text.lower() == text.upper():
-            return Reading(None, primary_language(language) if language else None, frozenset())
-        if language:
-            return Reading("Latn", primary_language(language), _LATIN)
-        return Reading("Latn", guess_latin_language(words(sample)), _LATIN)
+        return read_ascii(text, language or guess_latin_language(_list_first_words(text)))
     text = blank_placeholders(text)
     known = primary_language(language) if language else guess_language(text)
     counts = join_japanese(count_scripts(text))
@@ -63,6 +59,30 @@ def read(text: str, language: str | None = None) -> Reading:
     return Reading(find_dominant_script(text), known, present)
 
 
+def read_ascii(text: str, language: str | None) -> Reading:
+    """Return how an ASCII text reads whose language is known, or was guessed or sought in vain."""
+    sample = text[:SAMPLED]
+    if sample.lower() == sample.upper() and text.lower() == text.upper():
+        return Reading(None, primary_language(language) if language else None, frozenset())
+    return _read_latin(language)
+
+
+@lru_cache(maxsize=64)
+def _read_latin(language: str | None) -> Reading:
+    return Reading("Latn", primary_language(language) if language else None, _LATIN)
+
+
+def _list_first_words(text: str) -> list[str]:
+    """Return the words that end within the first 400 characters."""
+    first = words(text[:SAMPLED])
+    if first and len(text) > SAMPLED:
+        # Two more characters tell whether the last word goes on.
+        further = words(text[: SAMPLED + 2])
+        return first[:-1] if first[-1] != further[len(first) - 1] else first
+    return first
+
+
+@lru_cache(maxsize=4096)
 def settle(query: Reading, gold: Reading, default: str | None = None) -> tuple[str | None, Unmeasurable | None]:
     """Return the language in which two texts are compared, and why they cannot be, if so.
 
@@ -103,18 +123,20 @@ def assume_languages(readings: Sequence[Reading]) -> list[Reading]:
     ['de', 'de']
     """
     told: dict[str | None, Counter[str]] = {}
-    for reading in readings:
+    alike = Counter(readings)
+    for reading, times in alike.items():
         if reading.language is not None:
-            told.setdefault(reading.script, Counter())[reading.language] += 1
+            told.setdefault(reading.script, Counter())[reading.language] += times
     dominant: dict[str | None, str] = {}
     for script, languages in told.items():
         ((language, times),) = languages.most_common(1)
         if times >= 0.9 * languages.total():
             dominant[script] = language
-    return [
-        reading if reading.language is not None else reading._replace(language=dominant.get(reading.script))
-        for reading in readings
-    ]
+    assumed = {
+        reading: reading if reading.language is not None else reading._replace(language=dominant.get(reading.script))
+        for reading in alike
+    }
+    return [assumed[reading] for reading in readings]
 
 
 def _is_unreadable(reading: Reading) -> bool:

@@ -42,12 +42,12 @@ def find_content_words(text: str, language: str | None) -> dict[str, str]:
     >>> find_content_words("Where are the policies?", "en")
     {'policies': 'polici'}
     """
-    function_words = list_function_words(language)
-    return {
-        word: stem(word, language)
-        for word in words(text)
-        if word not in function_words and (len(word) > 1 or word.isdigit() or is_bigram(word))
-    }
+    return {word: stem(word, language) for word in words(text) if is_content_word(word, language)}
+
+
+def is_content_word(word: str, language: str | None) -> bool:
+    """Say whether a word carries content: no function word of the language, and no single letter."""
+    return word not in list_function_words(language) and (len(word) > 1 or word.isdigit() or is_bigram(word))
 
 
 def contain(

@@ -8,13 +8,17 @@ many processes there are. Document frequencies are those of the whole corpus.
 import pickle
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import count
 from typing import IO, Any, NamedTuple
+
+import numpy as np
 
 from findback.measure.rarity import DocumentFrequencies
 from findback.measure.ruler import DRAWS, Pool, code_pool
-from findback.measure.yardstick import Measured, SetMeasured, Wording, measure_set
+from findback.measure.yardstick import Columns, SetMeasured, Wording, measure_columns, measure_set
 
 LARGE = 20_000
 """Documents, and wordings, from which a set is measured in halves."""
@@ -38,6 +42,12 @@ class _Half(NamedTuple):
     window: int
     seed: int
     draws: int
+
+
+class _MeasuredHalf(NamedTuple):
+    cases: list[int]
+    """Which of the whole set's wordings were measured."""
+    columns: Columns
 
 
 def measure_large_set(
@@ -64,40 +74,44 @@ def measure_large_set(
     """
     if len(corpus.texts) < LARGE or len(wordings) < LARGE:
         return measure_set(wordings, code_pool(*corpus), window=window, seed=seed, draws=draws)
-    own, other = (_take_half(wordings, corpus, number, (window, seed, draws)) for number in (0, 1))
-    measured = _measure_with_child(own, other) if processes > 1 else _measure_alone(own, other)
-    rows: list[Measured | None] = [None] * len(wordings)
-    for half, result in zip((own, other), measured, strict=True):
-        for case, row in zip(half.cases, result.rows, strict=True):
-            rows[case] = row
+    take = partial(_take_half, wordings, corpus, (window, seed, draws))
+    measured = _measure_with_child(take) if processes > 1 else _measure_alone(take)
+    # Where each wording's row is, when those of one half follow those of the other.
+    order = np.argsort(np.concatenate([half.cases for half in measured])).tolist()
+    rows = [row for half in measured for row in half.columns.rows()]
+    articles = [figures for half in measured for figures in half.columns.articles()]
     return SetMeasured(
-        rows=tuple(row for row in rows if row is not None),
+        rows=tuple(map(rows.__getitem__, order)),
+        articles=tuple(map(articles.__getitem__, order)),
         window=window,
         draws=draws,
         seed=seed,
         documents=len(corpus.texts),
-        corpus_decides=any(result.corpus_decides for result in measured),
+        corpus_decides=any(half.columns.corpus_decides for half in measured),
     )
 
 
-def _take_half(wordings: Sequence[Wording], corpus: Corpus, number: int, settings: tuple[int, int, int]) -> _Half:
+def _take_half(wordings: Sequence[Wording], corpus: Corpus, settings: tuple[int, int, int], number: int) -> _Half:
     documents = [at for at in range(len(corpus.texts)) if _half_of(at) == number]
-    places = {document: at for at, document in enumerate(documents)}
-    cases = [
-        case
+    places = dict(zip(documents, count()))
+    own = [
+        (case, wording)
         for case, wording in enumerate(wordings)
         if _half_of(case if wording.document is None else wording.document) == number
     ]
-    taken = Corpus(
-        [corpus.texts[at] for at in documents],
-        None if corpus.languages is None else [corpus.languages[at] for at in documents],
-        None if corpus.groups is None else [corpus.groups[at] for at in documents],
+    return _Half(
+        Corpus(
+            [corpus.texts[at] for at in documents],
+            None if corpus.languages is None else [corpus.languages[at] for at in documents],
+            None if corpus.groups is None else [corpus.groups[at] for at in documents],
+        ),
+        [
+            wording if wording.document is None else wording._replace(document=places[wording.document])
+            for _, wording in own
+        ],
+        [case for case, _ in own],
+        *settings,
     )
-    own = [
-        wording if wording.document is None else wording._replace(document=places[wording.document])
-        for wording in (wordings[case] for case in cases)
-    ]
-    return _Half(taken, own, cases, *settings)
 
 
 def _half_of(position: int) -> int:
@@ -105,20 +119,24 @@ def _half_of(position: int) -> int:
     return (position * 2_654_435_761 >> 16) & 1
 
 
-def _measure_half(half: _Half, pool: Pool, frequencies: DocumentFrequencies) -> SetMeasured:
-    return measure_set(
+def _measure_half(half: _Half, pool: Pool, frequencies: DocumentFrequencies) -> Columns:
+    return measure_columns(
         half.wordings, pool, window=half.window, seed=half.seed, frequencies=frequencies, draws=half.draws
     )
 
 
-def _measure_alone(own: _Half, other: _Half) -> tuple[SetMeasured, SetMeasured]:
+def _measure_alone(take: Callable[[int], _Half]) -> tuple[_MeasuredHalf, _MeasuredHalf]:
+    own, other = take(0), take(1)
     pools = [code_pool(*half.corpus) for half in (own, other)]
     frequencies = pools[0].coded.count_documents()
     frequencies.merge(pools[1].coded.count_documents())
-    return _measure_half(own, pools[0], frequencies), _measure_half(other, pools[1], frequencies)
+    return (
+        _MeasuredHalf(own.cases, _measure_half(own, pools[0], frequencies)),
+        _MeasuredHalf(other.cases, _measure_half(other, pools[1], frequencies)),
+    )
 
 
-def _measure_with_child(own: _Half, other: _Half) -> tuple[SetMeasured, SetMeasured]:
+def _measure_with_child(take: Callable[[int], _Half]) -> tuple[_MeasuredHalf, _MeasuredHalf]:
     """Measure one half here and the other in a child, which hands its document frequencies over in between."""
     command = [sys.executable, "-P", "-m", "findback.measure.halves"]
     with (
@@ -128,14 +146,17 @@ def _measure_with_child(own: _Half, other: _Half) -> tuple[SetMeasured, SetMeasu
         if child.stdin is None or child.stdout is None:
             raise OSError("the child process has no pipes")
         try:
+            other = take(1)
             sent = aside.submit(_send, child.stdin, other)
+            own = take(0)
             pool = code_pool(*own.corpus)
             frequencies = pool.coded.count_documents()
             sent.result()
             frequencies.merge(_receive(child.stdout))
             _send(child.stdin, frequencies)
             answered = aside.submit(_receive, child.stdout)
-            return _measure_half(own, pool, frequencies), answered.result()
+            measured = _MeasuredHalf(own.cases, _measure_half(own, pool, frequencies))
+            return measured, _MeasuredHalf(other.cases, answered.result())
         except (EOFError, BrokenPipeError) as error:
             raise OSError("the child process that measured half of the set died") from error
         finally:

@@ -1,17 +1,15 @@
 """The window and the chance floor, measured for many pairs at once."""
 
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from findback.measure.asked import AskedTerms
-from findback.measure.coded import CodedTexts, Codes
-from findback.measure.comparable import Reading, assume_languages
+from findback.measure.asked import Asked, Flags
+from findback.measure.clusters import Floats, ratio
+from findback.measure.coded import CodedTexts, Codes, Stems, join_ranges
+from findback.measure.comparable import Reading
 from findback.measure.windows import BITS, Hits, Integers, Masks, find_best_windows
-from findback.model.hits import Span
 
 DRAWS = 20
 """Random other documents for the floor of one query."""
@@ -21,7 +19,6 @@ _SHARED = 256
 """Random stretches that the pairs of a block choose from."""
 _MOST_WORDS = 4_000_000
 """Words of them together, at most, unless the stretches of one pair are more."""
-_Spelled = dict[tuple[str | None, str], list[int]]
 
 
 class Pool(NamedTuple):
@@ -45,47 +42,43 @@ class PlacedGold(NamedTuple):
     anchor: int | None
     """Which word the middle of its anchor is."""
 
-    @property
-    def has_words(self) -> bool:
-        """Say whether there is anything to compare with."""
-        return len(self.codes) > 0
 
+class Found(NamedTuple):
+    """What the windows of the gold texts hold of the asked terms, and what chance gives."""
 
-class Match(NamedTuple):
-    """What the window of a gold text holds of the asked terms, and what chance gives."""
-
-    window: Span
-    """As word positions of the gold text."""
-    terms: list[int]
-    """Numbers of the terms in the window, once for every place."""
-    codes: list[int]
-    """Codes of those words."""
-    floor: float | None
-    """Mean number of terms in the windows of random documents; None without any."""
-    rare_floor: float | None
+    start: Integers
+    """First word of each window in its gold text."""
+    width: Integers
+    """Words in it."""
+    terms: Flags
+    """Of each asked term: whether the window holds it."""
+    words: Flags
+    """Of each content word: whether the window holds it as spelled."""
+    floor: Floats
+    """Mean number of terms in the windows of random documents; NaN without any."""
+    rare_floor: Floats
     """Mean number of rare terms there."""
 
 
-class _Stretch(NamedTuple):
-    """Where in a gold text the window is looked for."""
+class _Stretches(NamedTuple):
+    """Where in each gold text the window is looked for, in words."""
 
-    start: int
-    end: int
-    width: int
+    start: Integers
+    end: Integers
+    width: Integers
 
 
 class _Block(NamedTuple):
-    """Pairs measured together: golds that read alike and are about as long."""
+    """Pairs measured together: golds that read alike and are about as long, queries in one language."""
 
-    cases: list[int]
+    cases: Integers
     """Which pairs."""
     reading: Reading
+    language: str | None
     lengths: Integers
     """Words in which each window is looked for."""
     widths: Integers
     """Words in each window."""
-    rare: Masks
-    """Rare terms of each query as bits; shape (pairs, planes)."""
 
     @property
     def longest(self) -> int:
@@ -94,13 +87,23 @@ class _Block(NamedTuple):
 
 
 class _Wanted(NamedTuple):
-    """The words asked for in a block, one entry a word."""
+    """The terms asked for in a block."""
 
     case: Integers
-    """Place of the pair in the block."""
-    code: Codes
+    """Place of the pair in the block, rising."""
+    stem: Codes
     term: Integers
-    """Number of the term the word spells."""
+    """Number of the term in its query."""
+    rare: Masks
+    """Rare terms of each query as bits; shape (pairs, planes)."""
+    keys: Integers
+    """Case and stem in one number, sorted."""
+    order: Integers
+    """Which of the terms each key is."""
+
+    def find_terms(self, case: Integers, stem: Codes) -> Integers:
+        """Return the number of each stem in the query of its case."""
+        return self.term[self.order[np.searchsorted(self.keys, case << 32 | stem)]]
 
 
 class _Drawn(NamedTuple):
@@ -108,9 +111,9 @@ class _Drawn(NamedTuple):
 
     laid: Codes
     """Their words behind each other."""
-    starts: Integers
-    """Where each begins there; one more than there are."""
-    chosen: NDArray[np.bool_]
+    sizes: Integers
+    """Words of each."""
+    chosen: Flags
     """Shape (pairs, stretches): which stretches a pair is compared with."""
 
 
@@ -144,87 +147,78 @@ class Ruler:
         self._window = window
         self._draws = draws
         self._counts = pool.coded.word_counts()
-        self._readings = assume_languages(pool.coded.readings)
-        self._orders: dict[tuple[str | None, str | None], tuple[Integers, list[int]]] = {}
+        self._readings = pool.coded.assumed
+        self._orders: dict[tuple[str | None, str | None], tuple[Integers, Integers]] = {}
 
-    def measure_all(self, asked: Sequence[AskedTerms], golds: Sequence[PlacedGold], seed: int) -> list[Match]:
-        """Return a match for every pair; an empty one where nothing can be measured."""
-        spelled = self._spell(asked)
-        stretches = [self._find_stretch(gold) for gold in golds]
-        matches = [
-            Match(Span(stretch.start, stretch.start + stretch.width), [], [], None, None) for stretch in stretches
-        ]
+    def measure_all(self, asked: Asked, golds: Sequence[PlacedGold], seed: int) -> Found:
+        """Return what every gold text's window holds; nothing where nothing can be measured."""
+        terms = asked.terms
+        stretches = self._find_stretches(golds)
+        found = Found(
+            start=stretches.start.copy(),
+            width=stretches.width,
+            terms=np.zeros(len(terms.case), dtype=np.bool_),
+            words=np.zeros(len(terms.word_code), dtype=np.bool_),
+            floor=np.full(len(golds), np.nan),
+            rare_floor=np.full(len(golds), np.nan),
+        )
+        held = []
         for number, block in enumerate(_split(asked, golds, stretches)):
-            wanted = _want(block, asked, spelled)
-            inside = [golds[case].codes[stretches[case].start : stretches[case].end] for case in block.cases]
-            hits, codes = _find_hits(block, wanted, inside, len(self._pool.coded.vocabulary))
+            stems = self._pool.coded.vocabulary.stems(block.language)
+            wanted = _want(block, asked)
+            inside = [golds[case].codes[stretches.start[case] : stretches.end[case]] for case in block.cases.tolist()]
+            hits, codes = _find_hits(block, wanted, inside, stems)
             best = find_best_windows(hits)
+            cases = block.cases[best.text]
+            at = stretches.start[cases] + hits.place[best.first] - best.text * block.longest
+            found.start[cases] = np.minimum(at, stretches.end[cases] - stretches.width[cases])
+            within = join_ranges(best.first, best.until)
+            case = block.cases[hits.text[within]]
+            found.terms[asked.starts[case] + hits.term[within]] = True
+            held.append(case << 32 | codes[within])
             drawn = self._draw(block, golds, np.random.default_rng([seed, number]))
-            floors = _measure_floors(block, wanted, drawn)
-            windows = dict(
-                zip(best.text.tolist(), zip(best.first.tolist(), best.until.tolist(), strict=True), strict=True)
-            )
-            for place, case in enumerate(block.cases):
-                stretch = stretches[case]
-                first, until = windows.get(place, (0, 0))
-                at = int(hits.place[first]) - place * block.longest if until > first else 0
-                at = max(min(stretch.start + at, stretch.end - stretch.width), stretch.start)
-                floor, rare_floor = floors[place]
-                matches[case] = Match(
-                    window=Span(at, at + stretch.width),
-                    terms=hits.term[first:until].tolist(),
-                    codes=codes[first:until].tolist(),
-                    floor=floor,
-                    rare_floor=rare_floor,
-                )
-        return matches
+            if drawn is not None:
+                found.floor[block.cases], found.rare_floor[block.cases] = _measure_floors(block, wanted, drawn, stems)
+        if held:
+            spelled = terms.case[terms.word_term] << 32 | terms.word_code
+            found.words[:] = np.isin(spelled, np.concatenate(held))
+        return found
 
-    def _spell(self, asked: Sequence[AskedTerms]) -> _Spelled:
-        """Return for every asked term the codes of all words that have its stem in its language."""
-        spelled: _Spelled = {}
-        for terms in asked:
-            for stemmed in terms.stems:
-                spelled.setdefault((terms.language, stemmed), [])
-        for language in {language for language, _ in spelled}:
-            for code, stemmed in enumerate(self._pool.coded.vocabulary.stems(language)):
-                codes = spelled.get((language, stemmed))
-                if codes is not None:
-                    codes.append(code)
-        return spelled
-
-    def _find_stretch(self, gold: PlacedGold) -> _Stretch:
+    def _find_stretches(self, golds: Sequence[PlacedGold]) -> _Stretches:
         """Return where the window is looked for: around the anchor, else everywhere."""
-        count = len(gold.codes)
-        width = max(min(round(self._window * count / max(gold.length, 1)), count), 1)
-        if gold.anchor is None:
-            return _Stretch(0, count, width)
-        start = max(min(gold.anchor - width // 2, count - width), 0)
-        return _Stretch(start, min(start + width, count), width)
+        counts = np.array([len(gold.codes) for gold in golds], dtype=np.int64)
+        lengths = np.array([gold.length for gold in golds], dtype=np.int64)
+        anchors = np.array([-1 if gold.anchor is None else gold.anchor for gold in golds], dtype=np.int64)
+        width = np.rint(self._window * counts / np.maximum(lengths, 1)).astype(np.int64)
+        width = np.maximum(np.minimum(width, counts), 1)
+        start = np.maximum(np.minimum(anchors - width // 2, counts - width), 0)
+        end = np.minimum(start + width, counts)
+        free = anchors < 0
+        return _Stretches(np.where(free, 0, start), np.where(free, counts, end), width)
 
     def _draw(self, block: _Block, golds: Sequence[PlacedGold], generator: np.random.Generator) -> _Drawn | None:
         """Draw stretches as long as the block's longest, and for each pair those it is compared with."""
         order, counts = self._order(block.reading)
         if len(order) == 0:
             return None
-        lowest = max(min(bisect_left(counts, block.longest), len(order) - self._draws - 1), 0)
+        lowest = max(min(int(np.searchsorted(counts, block.longest)), len(order) - self._draws - 1), 0)
         shared = max(min(_SHARED, _MOST_WORDS // block.longest), self._draws + 5)
         documents = order[generator.integers(lowest, len(order), shared)]
         sizes = np.minimum(self._counts[documents], block.longest)
         offsets = (generator.random(shared) * (self._counts[documents] - sizes + 1)).astype(np.int64)
         begin = self._pool.coded.starts()[documents] + offsets
         flat = self._pool.coded.flat()
-        pieces = [flat[start : start + size] for start, size in zip(begin.tolist(), sizes.tolist(), strict=True)]
-        own = [golds[case].document for case in block.cases]
+        own = [golds[case].document for case in block.cases.tolist()]
         groups = np.array([-1 if document is None else self._pool.groups[document] for document in own])
         known = np.array([document is not None for document in own])
         keys = generator.random((len(own), shared))
         keys[known[:, None] & (groups[:, None] == self._pool.groups[documents][None, :])] = 2.0
-        picked = np.argpartition(keys, self._draws, axis=1)[:, : self._draws]
-        chosen = np.zeros(keys.shape, dtype=np.bool_)
-        np.put_along_axis(chosen, picked, np.take_along_axis(keys, picked, axis=1) < 1, axis=1)
-        return _Drawn(np.concatenate(pieces), np.concatenate(([0], np.cumsum(sizes))), chosen)
+        # The smallest keys of each pair are its draws.
+        limits = np.partition(keys, self._draws - 1, axis=1)[:, self._draws - 1]
+        chosen = (keys <= limits[:, None]) & (keys < 1)
+        return _Drawn(flat[join_ranges(begin, begin + sizes)], sizes, chosen)
 
-    def _order(self, reading: Reading) -> tuple[Integers, list[int]]:
+    def _order(self, reading: Reading) -> tuple[Integers, Integers]:
         """Return the documents a text reading like this may be compared with, shortest first, and their words."""
         key = (reading.script, reading.language)
         ordered = self._orders.get(key)
@@ -238,113 +232,124 @@ class Ruler:
             ]
             positions = np.array(alike, dtype=np.int64)
             order = positions[np.argsort(self._counts[positions], kind="stable")]
-            ordered = self._orders[key] = (order, self._counts[order].tolist())
+            ordered = self._orders[key] = (order, self._counts[order])
         return ordered
 
 
-def _split(asked: Sequence[AskedTerms], golds: Sequence[PlacedGold], stretches: Sequence[_Stretch]) -> Iterator[_Block]:
-    """Yield the measurable pairs in blocks whose golds read alike, from the shortest to the longest."""
-    alike: dict[tuple[str | None, str | None], list[int]] = {}
-    for case, terms in enumerate(asked):
-        if terms.unmeasurable is None:
-            alike.setdefault((golds[case].reading.script, golds[case].reading.language), []).append(case)
-    for cases in alike.values():
-        cases.sort(key=lambda case: stretches[case].end - stretches[case].start)
+def _split(asked: Asked, golds: Sequence[PlacedGold], stretches: _Stretches) -> Iterator[_Block]:
+    """Yield the measurable pairs in blocks that read alike, from the shortest gold texts to the longest."""
+    alike: dict[tuple[str | None, str | None, str | None], list[int]] = {}
+    for case, (gold, language, reason) in enumerate(zip(golds, asked.languages, asked.unmeasurable, strict=True)):
+        if reason is None:
+            alike.setdefault((gold.reading.script, gold.reading.language, language), []).append(case)
+    lengths = stretches.end - stretches.start
+    for (_, _, language), listed in alike.items():
+        cases = np.array(listed, dtype=np.int64)
+        cases = cases[np.argsort(lengths[cases], kind="stable")]
         for start in range(0, len(cases), _BLOCK):
             block = cases[start : start + _BLOCK]
-            yield _Block(
-                cases=block,
-                reading=golds[block[0]].reading,
-                lengths=np.array([stretches[case].end - stretches[case].start for case in block], dtype=np.int64),
-                widths=np.array([stretches[case].width for case in block], dtype=np.int64),
-                rare=_mask_rare([asked[case] for case in block]),
-            )
+            yield _Block(block, golds[block[0]].reading, language, lengths[block], stretches.width[block])
 
 
-def _want(block: _Block, asked: Sequence[AskedTerms], spelled: _Spelled) -> _Wanted:
-    """Return every word that the queries of a block ask for, with all spellings of each term."""
-    places: list[int] = []
-    codes: list[int] = []
-    numbers: list[int] = []
-    for place, case in enumerate(block.cases):
-        for number, stemmed in enumerate(asked[case].stems):
-            spellings = spelled[asked[case].language, stemmed]
-            codes += spellings
-            numbers += [number] * len(spellings)
-            places += [place] * len(spellings)
-    return _Wanted(np.array(places, dtype=np.int64), np.array(codes, dtype=np.int32), np.array(numbers, dtype=np.int64))
+def _want(block: _Block, asked: Asked) -> _Wanted:
+    """Return the terms that the queries of a block ask for."""
+    begins, ends = asked.starts[block.cases], asked.starts[block.cases + 1]
+    rows, sizes = join_ranges(begins, ends), ends - begins
+    case = np.repeat(np.arange(len(block.cases)), sizes)
+    stem, rare, term = asked.terms.stem[rows], asked.terms.rare[rows], rows - np.repeat(begins, sizes)
+    masks = np.zeros((len(block.cases), -(-int(sizes.max()) // BITS)), dtype=np.uint64)
+    np.bitwise_or.at(masks, (case[rare], term[rare] // BITS), _bit(term[rare] % BITS))
+    keys = case << 32 | stem
+    order = np.argsort(keys)
+    return _Wanted(case, stem, term, masks, keys[order], order)
 
 
-def _find_hits(block: _Block, wanted: _Wanted, texts: Sequence[Codes], size: int) -> tuple[Hits, Codes]:
+def _find_hits(block: _Block, wanted: _Wanted, texts: Sequence[Codes], stems: Stems) -> tuple[Hits, Codes]:
     """Return the words of each gold text that its query asks for, and their codes."""
-    marks = np.zeros(size, dtype=np.int32)
-    limits = np.searchsorted(wanted.case, np.arange(len(texts) + 1)).tolist()
-    places, numbers, codes = [], [], []
-    for place, text in enumerate(texts):
-        own = slice(limits[place], limits[place + 1])
-        marks[wanted.code[own]] = wanted.term[own] + 1
-        marked = marks.take(text)
-        hit = np.flatnonzero(marked != 0)
-        marks[wanted.code[own]] = 0
-        places.append(hit + place * block.longest)
-        numbers.append(marked[hit])
-        codes.append(text[hit])
-    place_of = np.concatenate(places)
-    return _lay_out(
-        block, place_of, place_of // block.longest, np.concatenate(numbers).astype(np.int64) - 1, 1
-    ), np.concatenate(codes)
+    places, cases, codes = [], [], []
+    for start, asked_by in _mark_askers(wanted, len(texts), len(stems.names)):
+        own = texts[start : start + BITS]
+        laid, sizes = np.concatenate(own), np.array([len(text) for text in own])
+        text = np.repeat(np.arange(len(own)), sizes)
+        hit = np.flatnonzero(asked_by.take(stems.numbers.take(laid)) >> text.astype(np.uint64) & np.uint64(1))
+        case = start + text[hit]
+        places.append(case * block.longest + hit - (np.cumsum(sizes) - sizes)[text[hit]])
+        cases.append(case)
+        codes.append(laid[hit])
+    case, code = np.concatenate(cases), np.concatenate(codes)
+    term = wanted.find_terms(case, stems.numbers[code])
+    return _lay_out(block, wanted, np.concatenate(places), case, term, texts=1), code
 
 
-def _measure_floors(
-    block: _Block, wanted: _Wanted, drawn: _Drawn | None
-) -> list[tuple[float, float] | tuple[None, None]]:
+def _measure_floors(block: _Block, wanted: _Wanted, drawn: _Drawn, stems: Stems) -> tuple[Floats, Floats]:
     """Return for each pair the mean number of terms and rare terms in the stretches drawn for it."""
-    if drawn is None:
-        return [(None, None)] * len(block.cases)
-    shared = len(drawn.starts) - 1
-    order = np.argsort(drawn.laid, kind="stable")
-    ordered = drawn.laid[order]
-    left = np.searchsorted(ordered, wanted.code, side="left")
-    times = np.searchsorted(ordered, wanted.code, side="right") - left
-    word = np.repeat(np.arange(len(times)), times)
-    run = np.arange(len(word)) - np.repeat(np.cumsum(times) - times, times)
-    laid = order[left[word] + run]
-    stretch = np.searchsorted(drawn.starts, laid, side="right") - 1
-    offset = laid - drawn.starts[stretch]
-    case = wanted.case[word]
-    kept = np.flatnonzero(drawn.chosen[case, stretch] & (offset < block.lengths[case]))
-    place = (case[kept] * shared + stretch[kept]) * block.longest + offset[kept]
-    sorting = np.argsort(place, kind="stable")
-    hits = _lay_out(block, place[sorting], case[kept][sorting], wanted.term[word[kept][sorting]], shared)
-    best = find_best_windows(hits)
-    counts = drawn.chosen.sum(axis=1)
-    terms = np.bincount(best.text // shared, weights=best.terms, minlength=len(block.cases))
-    rare = np.bincount(best.text // shared, weights=best.rare, minlength=len(block.cases))
-    return [
-        (total / count, rare_total / count) if count else (None, None)
-        for total, rare_total, count in zip(terms.tolist(), rare.tolist(), counts.tolist(), strict=True)
-    ]
+    shared = len(drawn.sizes)
+    best = find_best_windows(_find_drawn_hits(block, wanted, drawn, stems))
+    pair = best.text // shared
+    compared = drawn.chosen.sum(axis=1).astype(np.float64)
+    terms, rare = (
+        np.bincount(pair, weights=each, minlength=len(compared)).astype(np.float64) for each in (best.terms, best.rare)
+    )
+    return ratio(terms, compared), ratio(rare, compared)
 
 
-def _lay_out(block: _Block, place: Integers, case: Integers, term: Integers, texts: int) -> Hits:
+def _find_drawn_hits(block: _Block, wanted: _Wanted, drawn: _Drawn, stems: Stems) -> Hits:
+    """Return the words that each pair asks for in the stretches drawn for it, cut to the length of its own."""
+    shared = len(drawn.sizes)
+    anywhere = np.zeros(len(stems.names), dtype=np.bool_)
+    anywhere[wanted.stem] = True
+    stem = stems.numbers.take(drawn.laid)
+    laid = np.flatnonzero(anywhere.take(stem))
+    stem = stem[laid]
+    stretch = np.repeat(np.arange(shared), drawn.sizes)[laid]
+    offset = laid - (np.cumsum(drawn.sizes) - drawn.sizes)[stretch]
+    words, cases = [], []
+    for start, asked_by in _mark_askers(wanted, len(block.cases), len(stems.names)):
+        chosen = drawn.chosen[start : start + BITS]
+        chosen_by = np.bitwise_or.reduce(np.where(chosen, _bit(np.arange(len(chosen)))[:, None], np.uint64(0)), axis=0)
+        word, case = _unpack(asked_by.take(stem) & chosen_by.take(stretch))
+        words.append(word)
+        cases.append(start + case)
+    word, case = np.concatenate(words), np.concatenate(cases)
+    kept = np.flatnonzero(offset[word] < block.lengths[case])
+    word, case = word[kept], case[kept]
+    place = (case * shared + stretch[word]) * block.longest + offset[word]
+    order = np.argsort(place)
+    word, case = word[order], case[order]
+    return _lay_out(block, wanted, place[order], case, wanted.find_terms(case, stem[word]), texts=shared)
+
+
+def _mark_askers(wanted: _Wanted, pairs: int, stems: int) -> Iterator[tuple[int, Masks]]:
+    """Yield for 64 pairs at a time the first one, and by stem which of them ask for it, one bit each."""
+    asked_by = np.zeros(stems, dtype=np.uint64)
+    for start in range(0, pairs, BITS):
+        part = slice(*np.searchsorted(wanted.case, (start, start + BITS)))
+        asked = wanted.stem[part]
+        np.bitwise_or.at(asked_by, asked, _bit(wanted.case[part] - start))
+        yield start, asked_by
+        asked_by[asked] = 0
+
+
+def _lay_out(block: _Block, wanted: _Wanted, place: Integers, case: Integers, term: Integers, *, texts: int) -> Hits:
     """Return hits among texts that take `longest` places each, `texts` of them for each pair."""
     text = place // block.longest
     return Hits(
         place=place,
         text=text,
         term=term,
-        width=block.widths[text // texts],
-        end=text * block.longest + block.lengths[text // texts],
-        rare=block.rare[case],
+        width=block.widths[case],
+        end=text * block.longest + block.lengths[case],
+        rare=wanted.rare[case],
     )
 
 
-def _mask_rare(asked: Sequence[AskedTerms]) -> Masks:
-    """Return the rare terms of each query as bits; shape (queries, planes)."""
-    planes = max(-(-len(terms.stems) // BITS) for terms in asked)
-    masks = np.zeros((len(asked), planes), dtype=np.uint64)
-    for case, terms in enumerate(asked):
-        for plane in range(planes):
-            part = terms.stems[plane * BITS : (plane + 1) * BITS]
-            masks[case, plane] = sum(1 << place for place, stemmed in enumerate(part) if stemmed in terms.rare)
-    return masks
+def _unpack(masks: Masks) -> tuple[Integers, Integers]:
+    """Return the place of every bit that is set: which mask, and which bit of it."""
+    some = np.flatnonzero(masks)
+    bits = np.unpackbits(masks[some].astype("<u8").view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
+    mask, bit = np.nonzero(bits)
+    return some[mask], bit
+
+
+def _bit(places: Integers) -> Masks:
+    return np.uint64(1) << places.astype(np.uint64)

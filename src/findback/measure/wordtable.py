@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from findback.text.languages import SAMPLED
 from findback.text.words import space_out
 
 LONGEST_TEXT = 1 << 16
@@ -36,6 +37,8 @@ class Coded(NamedTuple):
     """All words behind each other."""
     counts: Places
     """How many of them each text has."""
+    first: Places
+    """How many of them end within the first 400 characters of each text."""
 
 
 class WordTable:
@@ -72,10 +75,14 @@ class WordTable:
         np.not_equal(read, 32, out=inside[1:-1])
         edges = np.flatnonzero(inside[1:] != inside[:-1])
         starts, ends = edges[0::2], edges[1::2]
-        ends_of_texts = np.cumsum([len(text) + 1 for text in texts])
-        counts = np.diff(np.searchsorted(starts, ends_of_texts), prepend=0)
+        sizes = np.array([len(text) + 1 for text in texts])
+        ends_of_texts = np.cumsum(sizes)
+        until = np.searchsorted(starts, ends_of_texts)
+        counts = np.diff(until, prepend=0)
+        begins = ends_of_texts - sizes
+        first = np.minimum(np.searchsorted(ends, begins + SAMPLED, side="right") - until + counts, counts)
         if len(starts) == 0:
-            return Coded(np.empty(0, dtype=np.int32), counts)
+            return Coded(np.empty(0, dtype=np.int32), counts, first)
         if int((ends - starts).max()) > _LONGEST_WORD:
             return None
         sums = np.zeros(len(read) + 1, dtype=np.uint64)
@@ -85,11 +92,11 @@ class WordTable:
         if len(missing):
             self._learn(hashes, missing, lambda place: spaced[starts[place] : ends[place]])
             numbers[missing] = self._find(hashes[missing])[0]
-        return Coded(numbers, counts)
+        return Coded(numbers, counts, first)
 
     def _find(self, hashes: Hashes) -> tuple[NDArray[np.int32], Places]:
         """Return the numbers of words, and which of the words are not in the table."""
-        slot = (hashes >> np.uint64(64 - self._bits)).astype(np.int64)
+        slot = self._find_slots(hashes)
         numbers = self._numbers.take(slot)
         seeking = np.flatnonzero(self._hashes.take(slot) != hashes)
         lost = []
@@ -112,26 +119,35 @@ class WordTable:
         places = np.sort(missing)[first]
         while (self._used + len(new)) * 4 > len(self._hashes):
             self._grow()
-        for place in np.sort(places).tolist():
-            self._insert(int(hashes[place]), self._number(spell(place)))
+        places = np.sort(places)
+        numbers = np.array([self._number(spell(place)) for place in places.tolist()], dtype=np.int32)
+        self._insert(hashes[places], numbers)
+        self._used += len(places)
 
-    def _insert(self, hashed: int, number: int) -> None:
-        slot = hashed >> (64 - self._bits)
-        while self._hashes[slot]:
-            slot = (slot + 1) & (len(self._hashes) - 1)
-        self._hashes[slot] = hashed
-        self._numbers[slot] = number
-        self._used += 1
+    def _insert(self, hashes: Hashes, numbers: NDArray[np.int32]) -> None:
+        """Put each hash into the first free slot from its own on."""
+        slot = self._find_slots(hashes)
+        seeking = np.arange(len(hashes))
+        while len(seeking):
+            here = slot[seeking]
+            free = self._hashes[here] == 0
+            self._hashes[here[free]] = hashes[seeking[free]]
+            # Where several wanted a slot, the last one has it.
+            there = self._hashes[here] == hashes[seeking]
+            self._numbers[here[there]] = numbers[seeking[there]]
+            seeking = seeking[~there]
+            slot[seeking] = (slot[seeking] + 1) & (len(self._hashes) - 1)
+
+    def _find_slots(self, hashes: Hashes) -> Places:
+        return (hashes >> np.uint64(64 - self._bits)).astype(np.int64)
 
     def _grow(self) -> None:
         full = np.flatnonzero(self._hashes)
-        entries = list(zip(self._hashes[full].tolist(), self._numbers[full].tolist(), strict=True))
+        hashes, numbers = self._hashes[full], self._numbers[full]
         self._bits += 2
-        self._used = 0
         self._hashes = np.zeros(1 << self._bits, dtype=np.uint64)
         self._numbers = np.zeros(1 << self._bits, dtype=np.int32)
-        for hashed, number in entries:
-            self._insert(hashed, number)
+        self._insert(hashes, numbers)
 
 
 def cut_batches(lengths: Sequence[int]) -> list[int]:

@@ -1,17 +1,21 @@
 """Overlap and leak of whole sets on one yardstick: one window length, a chance floor beside every figure."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 from typing import NamedTuple
 
+import numpy as np
+
 from findback.measure.article import ArticleFigures, measure_article_figures
-from findback.measure.asked import AskedTerms, Asker
+from findback.measure.asked import Asked, Flags, ask
+from findback.measure.clusters import Floats, as_column, ratio
 from findback.measure.coded import CodedTexts
-from findback.measure.comparable import Reading, Unmeasurable, assume_languages
-from findback.measure.containment import find_content_words, weigh_share
+from findback.measure.comparable import Reading, Unmeasurable
+from findback.measure.containment import find_content_words
 from findback.measure.leak import find_rare_words
 from findback.measure.rarity import DocumentFrequencies, RareWords
-from findback.measure.ruler import DRAWS, Match, PlacedGold, Pool, Ruler
+from findback.measure.ruler import DRAWS, Found, PlacedGold, Pool, Ruler
+from findback.measure.windows import Integers
 from findback.model.hits import Span
 from findback.text.stems import stem
 from findback.text.words import locate_words, words
@@ -33,6 +37,8 @@ class Wording(NamedTuple):
     """Of the query, where known; guessed otherwise."""
     gold_language: str | None = None
     """Of the gold text, where known and it is no document of the pool; guessed otherwise."""
+    article_gold: str | None = None
+    """The text that the articles' formulas see, where it is another than the gold text."""
 
 
 class Figure(NamedTuple):
@@ -81,6 +87,8 @@ class SetMeasured(NamedTuple):
 
     rows: tuple[Measured, ...]
     """One a wording, in the order given."""
+    articles: tuple[ArticleFigures, ...]
+    """The articles' figures of each wording, on the whole text."""
     window: int
     """Length of the window, in code points."""
     draws: int
@@ -90,6 +98,66 @@ class SetMeasured(NamedTuple):
     """Documents in the pool."""
     corpus_decides: bool
     """True where the corpus, not only the frequency list, decided for some row which words are rare."""
+
+
+class FigureColumns(NamedTuple):
+    """One measure of all pairs of a set, each column as in `Figure`; NaN where undefined."""
+
+    value: Floats
+    floor: Floats
+    corrected: Floats
+    verbatim: Floats
+    weighted: Floats
+    terms: Integers
+    found: Integers
+    unmeasurable: Sequence[Unmeasurable | None]
+
+    def figures(self) -> Iterator[Figure]:
+        """Yield the figure of each pair."""
+        shares = (self.value, self.floor, self.corrected, self.verbatim, self.weighted)
+        counts = (self.terms.tolist(), self.found.tolist())
+        return map(Figure._make, zip(*map(_none_for_nan, shares), *counts, self.unmeasurable, strict=True))
+
+
+class Columns(NamedTuple):
+    """What was measured of a set, as columns: `SetMeasured` before its rows are made."""
+
+    overlap: FigureColumns
+    leak: FigureColumns
+    languages: list[str | None]
+    article_leak: Floats
+    article_overlap: Floats
+    start: Integers
+    """First word of each window."""
+    width: Integers
+    """Words in it."""
+    window: int
+    draws: int
+    seed: int
+    documents: int
+    corpus_decides: bool
+
+    def rows(self) -> Iterator[Measured]:
+        """Yield the row of each pair."""
+        spans = map(Span, self.start.tolist(), (self.start + self.width).tolist())
+        figures = (self.overlap.figures(), self.leak.figures())
+        return map(Measured._make, zip(*figures, self.languages, spans, strict=True))
+
+    def articles(self) -> Iterator[ArticleFigures]:
+        """Yield the articles' figures of each pair."""
+        return map(ArticleFigures, _none_for_nan(self.article_leak), _none_for_nan(self.article_overlap))
+
+    def as_set(self) -> SetMeasured:
+        """Return the set with a row for each pair."""
+        return SetMeasured(
+            tuple(self.rows()),
+            tuple(self.articles()),
+            self.window,
+            self.draws,
+            self.seed,
+            self.documents,
+            self.corpus_decides,
+        )
 
 
 class Marks(NamedTuple):
@@ -169,19 +237,40 @@ def measure_set(
     Returns:
         One row a wording. Unmeasurable ones have None and a reason, never 0.
     """
+    return measure_columns(wordings, pool, window=window, seed=seed, frequencies=frequencies, draws=draws).as_set()
+
+
+def measure_columns(
+    wordings: Sequence[Wording],
+    pool: Pool,
+    *,
+    window: int,
+    seed: int,
+    frequencies: DocumentFrequencies | None = None,
+    draws: int = DRAWS,
+) -> Columns:
+    """Return what `measure_set` does, not yet made into rows."""
     counted = pool.coded.count_documents() if frequencies is None else frequencies
+    queries = [wording.query for wording in wordings]
+    coded = CodedTexts(queries, [wording.language for wording in wordings], beside=pool.coded)
     golds = _place_golds(wordings, pool)
-    asker = Asker(counted)
-    asked = [
-        asker.ask(wording.query, wording.language, gold.reading, gold.has_words)
-        for wording, gold in zip(wordings, golds, strict=True)
-    ]
-    ruler = Ruler(pool, window, draws)
-    found = ruler.measure_all(asked, golds, seed)
-    listed = list(pool.coded.vocabulary)
-    rows = tuple(_make_row(terms, match, listed, counted) for terms, match in zip(asked, found, strict=True))
-    decides = any(counted.decides(language) for language in {row.language for row in rows})
-    return SetMeasured(rows, window, draws, seed, len(pool.coded), decides)
+    asked = ask(coded, [gold.reading for gold in golds], [len(gold.codes) > 0 for gold in golds], counted)
+    found = Ruler(pool, window, draws).measure_all(asked, golds, seed)
+    articles = measure_article_figures(queries, [wording.article_gold or wording.gold for wording in wordings])
+    return Columns(
+        overlap=_count(asked, found, counted, rare_only=False),
+        leak=_count(asked, found, counted, rare_only=True),
+        languages=asked.languages,
+        article_leak=as_column([figures.leak for figures in articles]),
+        article_overlap=as_column([figures.overlap for figures in articles]),
+        start=found.start,
+        width=found.width,
+        window=window,
+        draws=draws,
+        seed=seed,
+        documents=len(pool.coded),
+        corpus_decides=any(counted.decides(language) for language in set(asked.languages)),
+    )
 
 
 def measure_articles(wordings: Sequence[Wording], rows: Sequence[Measured]) -> list[BothArticles]:
@@ -243,26 +332,22 @@ def merge_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
 
 def _place_golds(wordings: Sequence[Wording], pool: Pool) -> list[PlacedGold]:
     """Return every gold text as word codes: a whole document of the pool is not cut into words again."""
-    assumed = assume_languages(pool.coded.readings)
-    own = CodedTexts(vocabulary=pool.coded.vocabulary)
-    positions: dict[tuple[str, str | None], int] = {}
-    for wording in wordings:
-        key = (wording.gold, wording.gold_language)
-        if not _is_whole_document(wording, pool) and key not in positions:
-            positions[key] = own.add(*key)
-    pool_flat, pool_starts = pool.coded.flat(), pool.coded.starts()
-    own_flat, own_starts = own.flat(), own.starts()
+    whole = [_is_whole_document(wording, pool) for wording in wordings]
+    listed = dict.fromkeys((w.gold, w.gold_language) for w, known in zip(wordings, whole, strict=True) if not known)
+    positions = {key: position for position, key in enumerate(listed)}
+    others = CodedTexts([gold for gold, _ in listed], [language for _, language in listed], beside=pool.coded)
+    pool_flat, pool_starts = pool.coded.flat(), pool.coded.starts().tolist()
+    flat, starts = others.flat(), others.starts().tolist()
     placed = []
-    for wording in wordings:
+    for wording, known in zip(wordings, whole, strict=True):
         document = wording.document
-        reading = None if document is None else assumed[document]
-        if document is not None and _is_whole_document(wording, pool):
+        reading = None if document is None else pool.coded.assumed[document]
+        if known and document is not None and reading is not None:
             codes = pool_flat[pool_starts[document] : pool_starts[document + 1]]
-            reading = assumed[document]
         else:
             position = positions[wording.gold, wording.gold_language]
-            codes = own_flat[own_starts[position] : own_starts[position + 1]]
-            reading = _complete(own.readings[position], reading)
+            codes = flat[starts[position] : starts[position + 1]]
+            reading = _complete(others.readings[position], reading)
         placed.append(PlacedGold(codes, len(wording.gold), reading, document, _place_anchor(wording)))
     return placed
 
@@ -285,33 +370,42 @@ def _place_anchor(wording: Wording) -> int | None:
     return len(words(wording.gold[:middle]))
 
 
-def _make_row(terms: AskedTerms, match: Match, listed: Sequence[str], frequencies: DocumentFrequencies) -> Measured:
-    in_window = {listed[code] for code in match.codes}
-    found = {terms.stems[number] for number in match.terms}
+def _count(asked: Asked, found: Found, frequencies: DocumentFrequencies, *, rare_only: bool) -> FigureColumns:
+    """Return one measure of every pair: overlap over all terms, leak over the rare ones."""
+    terms, pairs = asked.terms, len(asked.languages)
+    counting = terms.rare if rare_only else np.ones(len(terms.case), dtype=np.bool_)
+    here, spelling, word_case = counting & found.terms, counting[terms.word_term], terms.case[terms.word_term]
+    ones, word_ones = np.ones(len(counting)), np.ones(len(spelling))
 
-    def make_figure(stems: Collection[str], expected: float | None, reason: Unmeasurable | None) -> Figure:
-        if reason is not None:
-            return Figure(None, None, None, None, None, len(stems), 0, reason)
-        here = found.intersection(stems)
-        value = len(here) / len(stems)
-        floor = None if expected is None else expected / len(stems)
-        spelled = terms.content
-        if len(stems) < len(terms.stems):
-            spelled = {word: stemmed for word, stemmed in terms.content.items() if stemmed in stems}
-        return Figure(
-            value=value,
-            floor=floor,
-            corrected=correct_for_chance(value, floor),
-            verbatim=len(in_window.intersection(spelled)) / len(spelled),
-            weighted=weigh_share(stems, here, frequencies, terms.language),
-            terms=len(stems),
-            found=len(here),
-            unmeasurable=None,
-        )
+    def add_up(chosen: Flags, case: Integers, weights: Floats) -> Floats:
+        # In the query's order, so that sums do not change from run to run.
+        return np.bincount(case[chosen], weights=weights[chosen], minlength=pairs).astype(np.float64)
 
-    return Measured(
-        overlap=make_figure(terms.stems, match.floor, terms.unmeasurable),
-        leak=make_figure(terms.rare, match.rare_floor, terms.leak_unmeasurable),
-        language=terms.language,
-        window=match.window,
+    total, held = add_up(counting, terms.case, ones), add_up(here, terms.case, ones)
+    value = ratio(held, total)
+    floor = ratio(found.rare_floor if rare_only else found.floor, total)
+    weight = add_up(here, terms.case, terms.weight)
+    rest = add_up(counting & ~found.terms, terms.case, terms.weight)
+    known = np.array([frequencies.documents(language) > 0 for language in asked.languages], dtype=np.bool_)
+    reasons = asked.leak_unmeasurable if rare_only else asked.unmeasurable
+    measurable = np.array([reason is None for reason in reasons], dtype=np.bool_)
+
+    def leave_out(column: Floats, kept: Flags = measurable) -> Floats:
+        return np.where(kept, column, np.nan)
+
+    return FigureColumns(
+        value=leave_out(value),
+        floor=leave_out(floor),
+        corrected=leave_out(ratio(value - floor, np.maximum(1 - floor, 0))),
+        verbatim=leave_out(
+            ratio(add_up(spelling & found.words, word_case, word_ones), add_up(spelling, word_case, word_ones))
+        ),
+        weighted=leave_out(ratio(weight, weight + rest), measurable & known),
+        terms=total.astype(np.int64),
+        found=np.where(measurable, held, 0).astype(np.int64),
+        unmeasurable=reasons,
     )
+
+
+def _none_for_nan(column: Floats) -> list[float | None]:
+    return [None if value != value else value for value in column.tolist()]  # noqa: PLR0124 -- NaN alone differs from itself

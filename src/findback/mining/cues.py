@@ -11,10 +11,22 @@ from findback.errors import SettingsError
 from findback.model.candidate import Strength
 
 CueKind = Literal[
-    "failed", "where", "doc", "searched", "absent", "thanks", "found", "announcement", "greeting", "asks", "meant"
+    "failed",
+    "where",
+    "doc",
+    "searched",
+    "absent",
+    "thanks",
+    "found",
+    "announcement",
+    "greeting",
+    "asks",
+    "request",
+    "laughs",
+    "meant",
 ]
 """Failed look-up; where is it; is there a document; I searched. Then: there is no document; thanks; never mind; news;
-a bare greeting; any question or trouble; a correction."""
+a bare greeting; any question or trouble; something to be done by others; laughter; a correction."""
 
 LANGUAGES = ("de", "en", "es", "fr", "ja", "pt")
 SEEKING: frozenset[CueKind] = frozenset(("failed", "where", "doc", "searched"))

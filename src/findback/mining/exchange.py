@@ -10,6 +10,7 @@ from findback.mining.folding import fold_message
 from findback.mining.links import LinkResolver
 from findback.model.candidate import RoleInThread
 from findback.model.thread import LinkKind, Message, Thread
+from findback.text.words import words
 
 ACCEPTING = frozenset(
     ("white_check_mark", "heavy_check_mark", "ballot_box_with_check", "100", "pray", "raised_hands", "tada", "heart")
@@ -27,6 +28,8 @@ EMOJI = {
 }
 """The same reactions where a source writes them as characters."""
 _GROUPS = frozenset(("here", "channel", "everyone", "all"))
+_FEWEST_WORDS = 3
+"""Words of a reply that may tell somebody something: "done", "me too" and "not yet" do not."""
 
 
 class Linked(NamedTuple):
@@ -169,6 +172,32 @@ def find_query(messages: Sequence[Message], asker: str | None, cues: Cues, *, up
             return line
         greeting = line if greeting is None else greeting
     return greeting
+
+
+def find_explaining(exchange: Exchange) -> list[int]:
+    """Return the lines of others' replies that may tell the asker something: words enough, or a link or code."""
+    return [
+        line
+        for line, message in exchange.replies()
+        if line not in exchange.etiquette
+        and (message.links or message.extras or len(words(message.text)) >= _FEWEST_WORDS)
+    ]
+
+
+def is_in_jest(exchange: Exchange, cues: Cues) -> bool:
+    """Return whether somebody's reply laughs, and the asker laughs back."""
+    after = exchange.messages[exchange.query + 1 :]
+    own = [line for line, message in enumerate(after) if exchange.is_asker(message)]
+    laughed = False
+    # Nobody laughs back after the asker's last word, and most askers say nothing more.
+    for message in after[: own[-1] + 1] if own else ():
+        if laughed != exchange.is_asker(message):
+            continue
+        if cues.say("laughs", fold_message(message)) is not None:
+            if laughed:
+                return True
+            laughed = True
+    return False
 
 
 def calls_everybody(message: Message) -> bool:

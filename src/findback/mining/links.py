@@ -1,81 +1,17 @@
 """Links resolved to documents: wrapped ones unwrapped, by the corpus' own names and by URL patterns; never fetched."""
 
 import re
-import tomllib
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
-from functools import lru_cache
-from importlib.resources import files
-from typing import NamedTuple
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from findback.errors import SettingsError
 from findback.model.protocols import Documents
+from findback.text.wrappers import load_wrappers, unwrap_link
 
-_MOST_WRAPPED = 3
 _MOST_REMEMBERED = 100_000
 _PLACE = "{document}"
 _MESSAGE = re.compile(r"https://[\w-]+(?:\.enterprise)?\.slack\.com/archives/([A-Z0-9]{5,20})/p(\d{10})(\d{6})\b")
-_PROOFPOINT = re.compile(r"/v3/__(https?:/{1,2}.+?)__;")
-
-
-class Wrapper(NamedTuple):
-    """An address that only leads to another one."""
-
-    host: str
-    field: str | None
-    path_part: str
-    style: str | None
-
-
-@lru_cache(maxsize=1)
-def load_wrappers() -> tuple[Wrapper, ...]:
-    """Return the shipped list of wrapping services."""
-    listed = tomllib.loads((files("findback.mining") / "wrappers.toml").read_text(encoding="utf-8"))
-    return tuple(
-        Wrapper(entry["host"], entry.get("field"), entry.get("path_part", ""), entry.get("style"))
-        for entry in listed["wrapper"]
-    )
-
-
-def unwrap(url: str) -> str:
-    """Return the address that mail filters, chat programs and search engines wrapped, others unchanged.
-
-    >>> unwrap("https://eu01.safelinks.protection.outlook.com/?url=https%3A%2F%2Fdocs.example.org%2Fvpn&data=05")
-    'https://docs.example.org/vpn'
-    >>> unwrap("https://urldefense.com/v3/__https://docs.example.org/vpn__;!!abc")
-    'https://docs.example.org/vpn'
-    """
-    for _ in range(_MOST_WRAPPED):
-        inner = _unwrap_once(url)
-        if inner is None:
-            return url
-        url = inner
-    return url
-
-
-def _unwrap_once(url: str) -> str | None:
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname or ""
-        for wrapper in load_wrappers():
-            if (host == wrapper.host or host.endswith("." + wrapper.host)) and wrapper.path_part in parts.path:
-                inner = _proofpoint(url) if wrapper.style else None
-                if wrapper.field:
-                    inner = parse_qs(parts.query, max_num_fields=50).get(wrapper.field, [None])[0]
-                if inner is not None and inner.startswith(("http://", "https://")):
-                    return inner
-    except ValueError:
-        return None
-    return None
-
-
-def _proofpoint(url: str) -> str | None:
-    third = _PROOFPOINT.search(url)
-    if third is not None:
-        return re.sub(r"^(https?):/+", r"\1://", third[1])
-    wrapped = parse_qs(urlsplit(url).query, max_num_fields=50).get("u")
-    return unquote(wrapped[0].replace("-", "%").replace("_", "/")) if wrapped else None
 
 
 def linked_message(url: str) -> str | None:
@@ -116,7 +52,7 @@ class LinkResolver:
             return self._known[url]
         if len(self._known) >= _MOST_REMEMBERED:
             self._known.clear()
-        found = self._known[url] = self._find(unwrap(url))
+        found = self._known[url] = self._find(unwrap_link(url))
         return found
 
     def _find(self, url: str) -> str | None:

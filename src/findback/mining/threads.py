@@ -6,13 +6,16 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from findback.mining.control import ControlSample
+from findback.mining.crossposts import CrossPosts
 from findback.mining.cues import Cue, Cues, stronger
 from findback.mining.exchange import (
     Exchange,
     Linked,
     calls_everybody,
+    find_explaining,
     find_linked,
     find_query,
+    is_in_jest,
     settle_exchange,
     spoken,
 )
@@ -77,17 +80,31 @@ class ThreadRules:
         self.settings = settings or ThreadSettings()
         self.control = control
         self.tally = Tally()
+        self._crossposts = CrossPosts()
 
     def find(self, threads: Iterable[Thread]) -> Iterator[Found]:
-        """Yield the questions in threads that search seems to have failed."""
-        for thread in threads:
-            yield from self.find_in(thread)
+        """Yield the questions in threads that search seems to have failed, once all have been read.
+
+        What is answered only under a message that points at a question is found with that question.
+        """
+        found = [one for thread in threads for one in self.find_in(thread)]
+        places = {one.id: place for place, one in enumerate(found)}
+        for thread in self._crossposts.join():
+            self.tally.threads -= 1
+            for one in self.find_in(thread):
+                if one.id in places:
+                    found[places[one.id]] = one
+                else:
+                    found.append(one)
+        yield from found
 
     def find_in(self, thread: Thread) -> list[Found]:
         """Return the questions in one thread that search seems to have failed."""
         self.tally.threads += 1
         found = []
+        answered = False
         for exchange in self.exchanges(thread):
+            answered = answered or bool(exchange.answers)
             hits = self.hits(exchange)
             if hits:
                 found.append(self.build(exchange, hits))
@@ -96,6 +113,7 @@ class ThreadRules:
                 self.tally.skipped["nothing found"] += 1
                 self._offer(exchange)
         self.tally.found += len(found)
+        self._crossposts.remember(thread, answered=answered)
         return found
 
     def _offer(self, exchange: Exchange) -> None:
@@ -143,6 +161,8 @@ class ThreadRules:
             and len(fold_message(first).split()) <= _FEW_WORDS
         ):
             self.tally.repeated[original] += 1
+            if any(messages[one.line].author != first.author for one in find_linked(messages, self.resolver)[0]):
+                self._crossposts.hold(original, thread)
             return "only points at another message"
         return None
 
@@ -189,6 +209,8 @@ class ThreadRules:
 
     def hits(self, exchange: Exchange) -> list[RuleHit]:
         """Return the rules that a question satisfies, strongest first."""
+        if self._is_banter(exchange):
+            return []
         query = exchange.messages[exchange.query]
         asks, news = self._read_query(exchange)
         answers = [found for found in exchange.answers if self._existed(found.document, query.at) is not False]
@@ -215,6 +237,12 @@ class ThreadRules:
         own = any(found.line == exchange.query for found in exchange.linked)
         return False, own or calls_everybody(query)
 
+    def _is_banter(self, exchange: Exchange) -> bool:
+        """Return whether people only joke: outside help channels, where nobody plainly says what they look for."""
+        if exchange.thread.help_channel or not (exchange.answers or exchange.cues):
+            return False
+        return all(cue.strength == "weak" for _, cue in exchange.cues) and is_in_jest(exchange, self.cues)
+
     def _existed(self, document: str, at: datetime | None) -> bool | None:
         held = self.resolver.documents.get(document)
         if held is None or held.created is None or at is None:
@@ -226,9 +254,10 @@ class ThreadRules:
             return
         gap = exchange.thread.kind == "gap"
         if exchange.thanks is None:
-            yield RuleHit(
-                rule="link", strength="weak" if gap else "medium", evidence=f"linked on line {answers[0].line}"
-            )
+            resolved = _is_resolved(exchange.thread)
+            strength: Strength = "weak" if gap else "strong" if resolved else "medium"
+            evidence = f"linked on line {answers[0].line}{', marked as resolved' if resolved else ''}"
+            yield RuleHit(rule="link", strength=strength, evidence=evidence)
             return
         how = f"reaction {exchange.reaction}" if exchange.thanks < 0 else f"thanks on line {exchange.thanks}"
         yield RuleHit(
@@ -244,13 +273,22 @@ class ThreadRules:
     def _help(self, exchange: Exchange, *, asks: bool, news: bool) -> Iterator[RuleHit]:
         if not exchange.thread.help_channel or news or exchange.thread.kind == "gap":
             return
-        if not (asks or self.settings.every_help_thread or self._thanks_later(exchange)):
+        every = self.settings.every_help_thread
+        if not (every or ((asks or self._thanks_later(exchange)) and self._wants_to_know(exchange))):
             return
         replies = [line for line, _ in exchange.replies() if line not in exchange.etiquette]
-        if replies:
+        if replies and (every or find_explaining(exchange)):
             yield RuleHit(
                 rule="help-thread", strength="medium" if asks else "weak", evidence=f"{len(replies)} replies by others"
             )
+
+    def _wants_to_know(self, exchange: Exchange) -> bool:
+        """Return whether a question is for knowledge: not for something to be done, nor about a page it links."""
+        if exchange.answers or exchange.cues:
+            return True
+        if any(found.line == exchange.query for found in exchange.linked):
+            return False
+        return self.cues.say("request", fold_message(exchange.messages[exchange.query])) is None
 
     def _thanks_later(self, exchange: Exchange) -> bool:
         """Return whether the asker thanks after somebody replied: then it was a question, whatever its words."""
@@ -276,8 +314,7 @@ class ThreadRules:
         strength: Strength = "weak"
         for _, cue in cues:
             strength = stronger(strength, cue.strength)
-        replies = [line for line, _ in exchange.replies() if line not in exchange.etiquette]
-        if strength == "weak" and not replies:
+        if strength == "weak" and not find_explaining(exchange):
             return
         self.tally.cues.update({cue.id for _, cue in cues})
         names = ", ".join(dict.fromkeys(f"{cue.id} on line {line}" for line, cue in cues))
@@ -311,7 +348,7 @@ class ThreadRules:
         at, until = exchange.messages[exchange.query].at, self.settings.until
         if at is None or until is None or until - at < timedelta(days=self.settings.days_without_answer):
             return False
-        if exchange.thread.kind == "gap":
+        if exchange.thread.kind == "gap" or _is_resolved(exchange.thread):
             return False
         return not any(True for _ in exchange.replies()) and not exchange.linked
 
@@ -369,6 +406,11 @@ class ThreadRules:
                 kind=found.kind,
                 created_before=self._existed(found.document, at),
             )
+
+
+def _is_resolved(thread: Thread) -> bool:
+    """Return whether somebody marked a thread as resolved, and nobody took that back."""
+    return bool(thread.changes) and thread.changes[-1].closed
 
 
 def _is_human(message: Message) -> bool:

@@ -28,6 +28,8 @@ class Document:
     """When it was first written, in UTC; None when unknown."""
     modified: datetime | None = None
     """When it was last changed, in UTC; None when unknown."""
+    audience: tuple[str, ...] = ()
+    """Roles that may read it; everybody when empty."""
     metadata: dict[str, str] = field(default_factory=dict)
     """Other fields of the source, as text."""
 

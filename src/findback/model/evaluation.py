@@ -189,6 +189,8 @@ class SetMakeUp(Record):
     unlabelled: int
     unresolved: int
     """Questions whose gold is no document of the corpus."""
+    judged_by_hand: int = 0
+    """Judgements made by hand that were applied on top of the set."""
     by: dict[str, tuple[Count, ...]]
     """Counts by origin, stratum, wording, answer, language."""
     notes: tuple[str, ...] = ()

@@ -112,8 +112,8 @@ class Retriever(Protocol):
         """
         ...
 
-    async def exists(self, document: str) -> bool | None:
-        """Return whether the system holds the document; None when it cannot say."""
+    async def exists(self, document: str, context: Context | None = None) -> bool | None:
+        """Return whether the system holds the document, for whoever asks in the context; None when it cannot say."""
         ...
 
     async def close(self) -> None:

@@ -7,7 +7,7 @@ from pydantic import Field
 from findback.model.case import Answer, Case, Context, Judgement, Origin, Stratum
 from findback.model.record import Record
 
-SetKind = Literal["release", "unreleased set", "sample"]
+SetKind = Literal["release", "unreleased set", "sample", "unreviewed links"]
 
 
 class Question(Record):
@@ -64,6 +64,8 @@ class QuestionSet(Record):
     sha256: str | None = None
     """Digest of the file or release it came from."""
     release: int | None = None
+    part: str | None = None
+    """What headings add to a release's number where it is not its dev cases: `holdout, look 3`."""
     format: str = "findback"
     """Name of the reader that understood it."""
     notes: tuple[str, ...] = ()
@@ -72,6 +74,10 @@ class QuestionSet(Record):
     """Rows left out at the user's wish."""
     redactions: dict[str, int] = Field(default_factory=dict)
     """Placeholders put in while reading, by type."""
+    resolved_in: str | None = None
+    """Digest of the corpus its gold was resolved in, where that is known."""
+    judged_by_hand: int = Field(default=0, ge=0)
+    """Judgements made by hand that were applied on top of it."""
 
     def __len__(self) -> int:
         return len(self.questions)
@@ -80,7 +86,9 @@ class QuestionSet(Record):
     def heading(self) -> str:
         """Return the words that must stand over every figure made from this set."""
         if self.kind == "release":
-            return f"release {self.release}"
+            return f"release {self.release}" + (f", {self.part}" if self.part else "")
+        if self.kind == "unreviewed links":
+            return f"{self.kind}, n = {len(self)}"
         digest = f", sha256 {self.sha256[:12]}" if self.sha256 else ""
         return f"{self.kind}{digest}"
 

@@ -50,6 +50,8 @@ class CorpusSettings(Record):
     """ISO 639-1 code of the whole corpus; per document from `language_field` where given."""
     language_field: str = "language"
     """Column or front-matter key of the language."""
+    audience_field: str | None = None
+    """Column or front-matter key of the roles that may read a document; a document without it is for everybody."""
     aliases_from: tuple[Annotated[str, LOCAL_ONLY], ...] = ()
     """Files of aliases: a `_redirects` file, or CSV with old and new."""
     git: bool = False
@@ -153,6 +155,13 @@ class MiningSettings(Record):
     """Whether names are looked for with a model, where one is installed."""
 
 
+class AudienceSettings(Record):
+    """`[audiences]`: the roles that questions are asked as."""
+
+    roles: tuple[Annotated[str, Field(min_length=1, max_length=200)], ...] = ()
+    """Their names, as `context.audience` of a case and the documents' `audience_field` write them."""
+
+
 class EgressSettings(Record):
     """`[egress]`: which texts may go to endpoints that are not on this machine."""
 
@@ -169,6 +178,64 @@ class HttpSettings(Record):
     """Most bytes of an answer that are read."""
 
 
+RoleName = Literal["reporter", "reviewer", "lead", "privacy", "admin"]
+
+
+class OidcSettings(Record):
+    """`[serve.oidc]`: the login provider of a team, by OpenID Connect."""
+
+    issuer: Annotated[str, LOCAL_ONLY]
+    """Address of the provider; its configuration is read from below it."""
+    client_id: str
+    client_secret: Annotated[str, LOCAL_ONLY]
+    """As env:NAME."""
+    roles_claim: str = "groups"
+    """Claim that lists a person's groups."""
+
+
+class ServeSettings(Record):
+    """`[serve]`: the review page for a team."""
+
+    host: Annotated[str, LOCAL_ONLY] = "127.0.0.1"
+    """Address to listen on; beyond this machine it needs a login and TLS."""
+    port: Annotated[int, Field(ge=0, le=65_535)] = 8327
+    """Port to listen on; 0 takes a free one."""
+    public_url: Annotated[str | None, LOCAL_ONLY] = None
+    """Address people type, such as https://findback.example.org; needed for the login."""
+    tls_certificate: Annotated[str | None, LOCAL_ONLY] = None
+    """File of the certificate chain, relative to findback.toml."""
+    tls_key: Annotated[str | None, LOCAL_ONLY] = None
+    """File of its private key."""
+    proxies: Annotated[tuple[str, ...], LOCAL_ONLY] = ()
+    """Addresses of proxies in front that end TLS; only their forwarded headers are believed."""
+    oidc: OidcSettings | None = None
+    roles: dict[RoleName, tuple[str, ...]] = Field(default_factory=dict)
+    """Groups that make a person each role."""
+    audiences: dict[RoleName, tuple[str, ...]] = Field(
+        default_factory=lambda: dict[RoleName, tuple[str, ...]](reviewer=("public",), lead=("public", "internal"))
+    )
+    """Audiences whose candidates each role may see."""
+    metrics_token: Annotated[str | None, LOCAL_ONLY] = None
+    """As env:NAME: what a program must send to read /metrics from another machine."""
+
+
+class ReviewSettings(Record):
+    """`[review]`: how candidates are reviewed."""
+
+    overlap: Annotated[float, Field(ge=0, le=1)] = 0.1
+    """Share of candidates that two people review; those with secrets or customers are always reviewed twice."""
+    reservation_minutes: Annotated[int, Field(ge=1, le=1_440)] = 30
+    """Minutes a candidate is kept for who opened it."""
+    second_look_hours: Annotated[int, Field(ge=1, le=8_760)] = 24
+    """Hours after which a single reviewer's own second look counts as a second opinion."""
+    show_original: bool = False
+    """Whether reviewers may have the words behind a placeholder read again from the export, each time with a reason."""
+    wordings: dict[str, Annotated[str, Field(min_length=1, max_length=500)]] = Field(default_factory=dict)
+    """Wordings of your own besides those findback ships, each with its definition."""
+    week_minutes: Annotated[int, Field(ge=1, le=480)] = 30
+    """Length of the weekly session in minutes."""
+
+
 class Settings(Record):
     """findback.toml."""
 
@@ -181,6 +248,7 @@ class Settings(Record):
     """Private folder; below the user's state folder when left out."""
     corpus: CorpusSettings | None = None
     passages: PassageSettings = PassageSettings()
+    audiences: AudienceSettings = AudienceSettings()
     retrievers: dict[str, RetrieverSettings] = Field(default_factory=dict)
     measures: MeasureSettings = MeasureSettings()
     privacy: PrivacySettings = PrivacySettings()
@@ -188,3 +256,5 @@ class Settings(Record):
     sources: dict[str, SourceSettings] = Field(default_factory=dict)
     egress: EgressSettings = EgressSettings()
     http: HttpSettings = HttpSettings()
+    review: ReviewSettings = ReviewSettings()
+    serve: ServeSettings = ServeSettings()

@@ -28,6 +28,8 @@ class Blob(NamedTuple):
     content: bytes | None
     """None when it was not read."""
     reason: str = ""
+    name: str = ""
+    """Its whole name in git."""
 
 
 def read_blobs(root: Path, *, most_bytes: int) -> Iterator[Blob]:
@@ -53,12 +55,12 @@ def read_blobs(root: Path, *, most_bytes: int) -> Iterator[Blob]:
             where = f"git:{paths.get(name, '(no path)')}@{name[:12]}"
             if size > MOST_BLOB or size > left:
                 _skip(output, size + 1)
-                yield Blob(where, None, f"too large to be looked at: {size:,} bytes")
+                yield Blob(where, None, f"too large to be looked at: {size:,} bytes", name)
                 continue
             content = output.read(size)
             output.read(1)
             left -= size
-            yield Blob(where, content)
+            yield Blob(where, content, name=name)
         if process.wait() != 0:
             yield Blob(f"git:{root}", None, "git stopped before the end of the history")
     finally:
@@ -67,6 +69,19 @@ def read_blobs(root: Path, *, most_bytes: int) -> Iterator[Blob]:
             process.wait()
         if process.stdout is not None:
             process.stdout.close()
+
+
+def run_git(root: Path, *arguments: str) -> str:
+    """Return what a git command that only reads prints.
+
+    Raises:
+        MissingError: If git is not installed, or refuses, as outside a repository.
+    """
+    process = _start(root, *arguments)
+    output, _ = process.communicate()
+    if process.returncode != 0:
+        raise MissingError(f"git knows no history of {root}", hint="run it inside a git repository")
+    return output.decode("utf-8", "replace")
 
 
 def _list_paths(root: Path) -> dict[str, str]:

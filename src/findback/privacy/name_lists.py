@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
@@ -9,14 +10,23 @@ from typing import Any
 from findback.privacy.folding import find_unspaced_runs, fold
 from findback.privacy.wordlists import read_rules
 
-_FILES = ("common_names.txt", "strict_names.txt", "system_names.txt", "person_names.txt", "names.toml")
+_FILES = (
+    "common_names.txt",
+    "strict_names.txt",
+    "system_names.txt",
+    "person_names.txt",
+    "given_names.txt",
+    "family_names.txt",
+    "names.toml",
+)
 _REACH = 40
+_LONG = 7
 _GAP = r"[\s,:;!(\"'“«*_~-]{0,4}"
 
 
 @cache
 def name_list(name: str) -> frozenset[str]:
-    """Return one of the lists `common`, `strict`, `system` and `person`, folded."""
+    """Return one of the lists `common`, `strict`, `system`, `person`, `given` and `family`, folded."""
     text = (files("findback.privacy.rules") / f"{name}_names.txt").read_text("utf-8")
     return frozenset(fold(word) for line in text.splitlines() if not line.startswith("#") for word in line.split())
 
@@ -53,6 +63,38 @@ def _is_unspaced(cue: str) -> bool:
     return any(True for _ in find_unspaced_runs(cue))
 
 
+def is_likely_name(word: str) -> bool:
+    """Say whether a folded word is on any list of names, or ends like a family name.
+
+    >>> is_likely_name("delphine"), is_likely_name("yefremova"), is_likely_name("gateway")
+    (True, True, False)
+    """
+    return any(word in name_list(name) for name in ("person", "given", "family")) or (
+        len(word) >= _LONG and word.endswith(_endings())
+    )
+
+
+@lru_cache(maxsize=1)
+def _endings() -> tuple[str, ...]:
+    return tuple(_rules()["names"]["endings"])
+
+
+def find_introduced(text: str) -> Iterator[int]:
+    """Yield the places after "my name is" and the like.
+
+    >>> list(find_introduced("hello, my name is rubija"))
+    [18]
+    """
+    for match in _introductions().finditer(text):
+        yield match.end()
+
+
+@lru_cache(maxsize=1)
+def _introductions() -> re.Pattern[str]:
+    choices = "|".join(re.escape(cue).replace(r"\ ", r"\s{1,2}") for cue in _rules()["cues"]["introductions"])
+    return re.compile(rf"(?<![^\W_])(?:{choices})[\s:,\"'“«]{{1,3}}(?=[^\W\d_])", re.IGNORECASE)
+
+
 def has_cue_before(text: str, start: int, *, weak: bool = False) -> bool:
     """Say whether the words just before a place speak of a person.
 
@@ -70,13 +112,20 @@ def has_cue_before(text: str, start: int, *, weak: bool = False) -> bool:
     )
 
 
-def has_cue_after(text: str, end: int) -> bool:
+def has_cue_after(text: str, end: int, *, weak: bool = False) -> bool:
     """Say whether the words just after a place speak of a person.
 
-    >>> has_cue_after("mark said so", 4), has_cue_after("mark it", 4)
-    (True, False)
+    Args:
+        text: Any text.
+        end: Where the possible name ends.
+        weak: Whether verbs count too that are as often said of things.
+
+    >>> has_cue_after("mark said so", 4), has_cue_after("mark it", 4), has_cue_after("ines moved it", 4, weak=True)
+    (True, False, True)
     """
-    return _pattern("after", before=False).match(text, end, end + _REACH) is not None
+    return _pattern("after", before=False).match(text, end, end + _REACH) is not None or (
+        weak and _pattern("weak_after", before=False).match(text, end, end + _REACH) is not None
+    )
 
 
 def has_title_before(text: str, start: int) -> bool:

@@ -2,26 +2,35 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from findback.privacy.finding import Band, Finding
 from findback.privacy.folding import Word, find_words, fold, is_glued
 from findback.privacy.name_lists import (
+    find_introduced,
     has_cue_after,
     has_cue_before,
     has_title_before,
+    is_likely_name,
     name_list,
     name_words,
     names_digest,
 )
 from findback.privacy.name_variants import is_ordinary_word
+from findback.text.frequency import list_frequent_words
+from findback.text.languages import guess_language, load_stop_words
 
-VERSION = "names-1"
+VERSION = "names-2"
 
-_LINK = re.compile(r"[ \u00a0]|\. ?|[-'’]|, (?=[A-Z])")
+_LINK = re.compile(r"[ \u00a0]{1,2}|\. ?|[-'’]|, (?=[A-Z])")
+_INITIAL = re.compile(r"[ \u00a0][^\W\d_a-zß-ÿ]\.?[ \u00a0]")
 _LISTED = re.compile(r"\s?(?:,|&|and|or|und|oder|et|ou|y|o|e)\s|,\s(?:and|or)\s")
 _CLITICS = ("s", "ll", "d", "re", "ve")
 _MOST_WORDS = 5
+_MOST_INTRODUCED = 3
+_KNOWN_WORDS = 50_000
+"""English words of which an introduced one is none: "my name is missing"."""
 _ACRONYM = 5
 
 
@@ -38,6 +47,10 @@ class Evidence(NamedTuple):
     """Whether the words around speak of a person."""
     titled: bool
     """Whether a title or "my name is" stands before it."""
+    introduced: bool
+    """Whether somebody says that they, or others, are called so."""
+    owns: bool
+    """Whether it is a genitive."""
 
 
 class NameRules:
@@ -69,13 +82,24 @@ class NameRules:
             model: Stretches that a language model takes for names.
         """
         words = find_words(text)
+        introduced = list(self._by_introduction(text, words))
         groups = sorted(
-            [*self._by_model(text, words, model), *self._by_list(text, words), *self._by_capitals(text, words)]
+            [
+                *self._by_model(text, words, model),
+                *self._by_list(text, words),
+                *self._by_capitals(text, words),
+                *introduced,
+            ]
         )
+        places = {first for first, _, _ in introduced}
         found = []
         for first, last, by_model in _united(groups):
             start, end = words[first].start, words[last - 1].end
-            band = self._judge(self._evidence(text, words[first:last], by_model=by_model))
+            named = words[first:last]
+            evidence = self._evidence(
+                text, named, by_model=by_model, introduced=not places.isdisjoint(range(first, last))
+            )
+            band = self._judge(evidence)
             if band:
                 found.append(Finding(start, end, "PERSON", "name.model" if by_model else "name.rule", band))
         return list(_beside_applied(text, found))
@@ -95,22 +119,29 @@ class NameRules:
                 return None
             return "applied" if capital and spoken else "suggested"
         foreign = capital and not any(is_ordinary_word(word) for word in words)
+        likely = [is_likely_name(word) for word in words]
         agreed = (
-            (evidence.titled and evidence.capitals)
+            evidence.introduced
+            or (evidence.titled and evidence.capitals)
             or (listed and (evidence.model or evidence.cued or evidence.capitals))
-            or (evidence.model and foreign and (evidence.cued or len(words) > 1))
+            or (any(likely) and (evidence.cued or evidence.owns or (evidence.model and len(words) > 1)))
+            or (len(words) > 1 and all(likely))
+            or (evidence.model and (evidence.cued or (foreign and len(words) > 1)))
         )
         return "applied" if agreed else "suggested"
 
-    def _evidence(self, text: str, words: Sequence[Word], *, by_model: bool) -> Evidence:
+    def _evidence(self, text: str, words: Sequence[Word], *, by_model: bool, introduced: bool) -> Evidence:
         start, end = words[0].start, words[-1].end
         named = [word for word in words if len(word.folded) > 1 and word.folded not in name_words("particles")]
+        given = bool(named) and _is_given(named[0].folded)
         return Evidence(
             tuple(word.folded for word in named),
             sum(text[word.start].isupper() for word in named),
             by_model,
-            has_cue_before(text, start) or has_cue_after(text, end),
+            has_cue_before(text, start, weak=given) or has_cue_after(text, end, weak=given),
             has_title_before(text, start),
+            introduced,
+            text[end : end + 2] in ("'s", "’s"),
         )
 
     def _by_model(
@@ -129,20 +160,44 @@ class NameRules:
                 yield inside[0], inside[-1] + 1, True
 
     def _by_list(self, text: str, words: Sequence[Word]) -> Iterator[tuple[int, int, bool]]:
-        known = name_list("person")
         for at, word in enumerate(words):
-            listed = word.folded in known and not is_ordinary_word(word.folded)
-            if listed and not is_glued(text, word.start, word.end) and not _is_acronym(text, word):
+            if _is_name(word.folded) and not is_glued(text, word.start, word.end) and not _is_acronym(text, word):
                 yield (*self._widened(text, words, at), False)
 
+    def _by_introduction(self, text: str, words: Sequence[Word]) -> Iterator[tuple[int, int, bool]]:
+        """Yield the words after "my name is": as many as are no words of English."""
+        starts = set(find_introduced(text))
+        if not starts:
+            return
+        for at, word in enumerate(words):
+            if word.start not in starts:
+                continue
+            last = at
+            while last < len(words) and last - at < _MOST_INTRODUCED:
+                folded = words[last].folded
+                linked = last == at or _LINK.fullmatch(text, words[last - 1].end, words[last].start)
+                if not linked or not folded.isalpha() or (_is_known_word(folded) and not _is_name(folded)):
+                    break
+                last += 1
+            if last > at:
+                yield at, last, False
+
     def _by_capitals(self, text: str, words: Sequence[Word]) -> Iterator[tuple[int, int, bool]]:
-        """Yield unknown words with capitals: after a cue, or two side by side."""
+        """Yield unknown words with capitals: after a cue, two side by side, or with letters foreign to the text."""
         for at, word in enumerate(words):
             if not self._may_be_name(text, word):
                 continue
             cued = has_cue_before(text, word.start) or has_title_before(text, word.start)
-            if cued or (at + 1 < len(words) and self._are_two(text, word, words[at + 1])):
+            if cued or self._is_followed(text, words, at) or _is_foreign(text, word):
                 yield (*self._widened(text, words, at), False)
+
+    def _is_followed(self, text: str, words: Sequence[Word], at: int) -> bool:
+        """Return whether another capital follows, at once or after an initial: Ada Ek, Ada M. Ek."""
+        after = words[at + 1 : at + 3]
+        if after and self._are_two(text, words[at], after[0]):
+            return True
+        between = text[words[at].end : after[1].start] if len(after) > 1 else ""
+        return _INITIAL.fullmatch(between) is not None and self._may_be_name(text, after[1])
 
     def _may_be_name(self, text: str, word: Word) -> bool:
         if not (text[word.start].isupper() and word.folded.isalpha() and len(word.folded) > 1):
@@ -175,10 +230,22 @@ class NameRules:
         if word.folded in name_words("particles"):
             return at + 1 < len(words) and text[words[at + 1].start].isupper() and len(word.folded) > 1
         if not text[word.start].isupper():
-            return word.folded in name_list("person") and not is_ordinary_word(word.folded)
+            initial = len(word.folded) == 1 and at + 1 < len(words) and len(words[at + 1].folded) > 1
+            return self._is_surname(words, at) or (initial and self._is_surname(words, at + 1))
         if len(word.folded) == 1:
             return True
         return not self._is_word(word) or word.folded in name_list("common")
+
+    def _is_surname(self, words: Sequence[Word], at: int) -> bool:
+        """Return whether a word in lower case may follow a given name: a name, or no word that is known."""
+        word = words[at].folded
+        if _is_name(word):
+            return word not in self._system
+        given = next(
+            (words[before].folded for before in (at - 1, at - 2) if before >= 0 and len(words[before].folded) > 1), ""
+        )
+        unknown = len(word) > _ACRONYM and word not in self._system and not _is_known_word(word)
+        return unknown and _is_given(given)
 
     def _precedes(self, text: str, words: Sequence[Word], at: int) -> bool:
         word = words[at]
@@ -187,6 +254,29 @@ class NameRules:
 
     def _is_word(self, word: Word) -> bool:
         return word.folded in self._system or is_ordinary_word(word.folded) or word.folded in name_words("remarks")
+
+
+def _is_name(word: str) -> bool:
+    return is_likely_name(word) and not is_ordinary_word(word)
+
+
+def _is_given(word: str) -> bool:
+    return (word in name_list("person") or word in name_list("given")) and not is_ordinary_word(word)
+
+
+def _is_known_word(word: str) -> bool:
+    return word in (list_frequent_words("en", _KNOWN_WORDS) or ()) or word in _function_words()
+
+
+@lru_cache(maxsize=1)
+def _function_words() -> frozenset[str]:
+    return frozenset(fold(word) for words in load_stop_words().values() for word in words)
+
+
+def _is_foreign(text: str, word: Word) -> bool:
+    """Return whether a word has letters that an English text lends to names alone: Živković."""
+    written = text[word.start : word.end]
+    return not written.isascii() and written.istitle() and guess_language(text) == "en"
 
 
 def _is_acronym(text: str, word: Word) -> bool:

@@ -68,7 +68,8 @@ def _is_private_matter(written: str) -> bool:
         return False
     if address.is_loopback or address.is_unspecified or address.is_multicast:
         return False
-    return not written.startswith("255.") and written not in words_of("addresses", "public")
+    # 0.0.0.0/8 is "this network" (RFC 1122): no machine has such an address.
+    return not written.startswith(("0.", "255.")) and written not in words_of("addresses", "public")
 
 
 def _is_range(text: str, start: int, end: int) -> bool:

@@ -56,14 +56,14 @@ def open_redactor(
         names = "model" if find_spec("spacy") is not None and _has_model() else "lists"
         if names == "lists":
             notes.append("names: roster and lists only (pip install 'findback[ner]' adds a model)")
-    detectors: list[Detector] = []
+    # Streets first: a street named after somebody is cut in two once the name is gone.
+    detectors: list[Detector] = [StreetRules()]
     if presidio:
         detectors.append(_open_presidio(vocabulary.words))
     if names == "model":
         detectors.append(_open_names(vocabulary.words))
     elif names == "lists":
         detectors.append(NameRules(vocabulary.words))
-    detectors.append(StreetRules())
     roster = Roster(people, ambiguous=vocabulary.frequent)
     return OpenedRedactor(
         JointRedactor(key, settings=settings, roster=roster, detectors=detectors), names, tuple(notes)

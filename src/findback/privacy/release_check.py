@@ -1,11 +1,11 @@
 """What must hold before a text is published."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import NamedTuple, Protocol
 
 from findback.model.candidate import RedactedText
 from findback.privacy.core import CoreRedactor, fold_forms, mask_placeholders
-from findback.privacy.finding import SecondFinding
+from findback.privacy.finding import Finding, SecondFinding
 from findback.privacy.masking import HIDDEN
 from findback.privacy.roster import Roster
 from findback.text.placeholders import find_placeholders, list_faults
@@ -34,6 +34,7 @@ def check_release(
     roster: Roster | None = None,
     second_look: SecretScanner | None = None,
     decided: Collection[int] = (),
+    allowed: Callable[[Finding, str], bool] | None = None,
 ) -> list[Objection]:
     """Return every reason against publishing a text; none for one that may be.
 
@@ -43,18 +44,21 @@ def check_release(
         roster: The people of the source, where it is at hand.
         second_look: Another scanner for secrets, where it is installed.
         decided: Places among the text's spans of the suggestions somebody decided.
+        allowed: Says of what a stretch was taken for, and its words, whether a reviewer said it is nothing of the kind.
     """
     words = text if isinstance(text, str) else text.text
     objections = [Objection(None, fault) for fault in list_faults(words)]
     if HIDDEN in words:
         objections.append(Objection(words.index(HIDDEN), "it is the masked view of another text"))
-    objections += [Objection(f.start, f"{f.type} by {f.rule}") for f in redactor.find(words)]
+    findings = redactor.find(words)
     if roster is not None:
-        objections += [
-            Objection(mention.finding.start, f"{mention.finding.type} by {mention.finding.rule}")
-            for mention in roster.find(mask_placeholders(fold_forms(words)))
-            if mention.finding.band == "applied"
-        ]
+        mentions = roster.find(mask_placeholders(fold_forms(words)))
+        findings += [mention.finding for mention in mentions if mention.finding.band == "applied"]
+    objections += [
+        Objection(found.start, f"{found.type} by {found.rule}")
+        for found in findings
+        if allowed is None or not allowed(found, words[found.start : found.end])
+    ]
     if second_look is not None:
         objections += [
             Objection(None, f"SECRET by {found.rule} in line {found.line}") for found in second_look.scan(words)

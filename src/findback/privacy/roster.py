@@ -1,7 +1,7 @@
 """The people a source itself names, found in text in any of the ways they are written."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ _JOIN = re.compile(r"[\s.,_'’ʼ`´·\-\u00ad\u200b-\u200d\u2010-\u2015]{0,3}")
 _PHONE = re.compile(r"(?<![\w.])\+?\(?\d[\d ().\-/\u00a0]{5,28}\d(?![\w])")
 _PHONE_TAIL = 8
 _SHORT = 2
+_BESIDE = re.compile(r"\s(?:&|and|und|et|y|e)\s|\s?\+\s?")
 _APOSTROPHES = ("'", "’", "ʼ", "`", "´")
 
 
@@ -76,10 +77,6 @@ class Roster:
         """Return the ids of the people who are written so."""
         return tuple(self._variants.get(variant_key(name), ()))
 
-    def names_of(self, id: str) -> tuple[str, ...]:  # noqa: A002 - what the record calls it
-        """Return every way in which one person alone is written, folded, words joined by blanks."""
-        return tuple(" ".join(key) for key, bearers in self._variants.items() if tuple(bearers) == (id,))
-
     def find(self, text: str) -> list[Mention]:
         """Return the people named in a text, in order, without overlaps."""
         if not self._people:
@@ -110,20 +107,23 @@ class Roster:
         words = find_words(text)
         lengths = self._lengths
         at = 0
+        last = -1
         while at < len(words):
             longest = lengths.get(words[at].folded)
             if longest is None:
                 longest = lengths.get(words[at].folded[:-1], 0) if words[at].folded.endswith("s") else 0
             step = 1
             for length in range(min(longest, len(words) - at), 0, -1):
-                mention = self._match(text, words[at : at + length])
+                beside = last >= 0 and _BESIDE.fullmatch(text, last, words[at].start) is not None
+                mention = self._match(text, words[at : at + length], beside=beside)
                 if mention:
                     yield mention
+                    last = mention.finding.end if mention.finding.band == "applied" else -1
                     step = length
                     break
             at += step
 
-    def _match(self, text: str, words: list[Word]) -> Mention | None:
+    def _match(self, text: str, words: list[Word], *, beside: bool = False) -> Mention | None:
         key = tuple(word.folded for word in words)
         bearers = self._variants.get(key)
         if bearers is None and len(key[-1]) > 3 and key[-1].endswith("s"):
@@ -140,7 +140,8 @@ class Roster:
             return None
         at_sign = start > 0 and text[start - 1] == "@" and (start < 2 or not text[start - 2].isalnum())
         handle = any(variant.handle for variant in bearers.values())
-        band = "applied" if at_sign else self._judge(text, start, end, key, handle=handle)
+        beside = beside and not any(word in name_list("strict") for word in key)
+        band = "applied" if at_sign or beside else self._judge(text, start, end, key, handle=handle)
         if band is None:
             return None
         if at_sign:
@@ -202,30 +203,6 @@ class Roster:
             bearers = self._phones.get(digits[-_PHONE_TAIL:]) if len(digits) <= 15 else None
             if bearers:
                 yield Mention(Finding(match.start(), match.end(), "PHONE", "roster.phone"), tuple(bearers))
-
-
-def digest_people(people: Iterable[Person], hmac: Callable[[str], str]) -> Mapping[str, frozenset[str]]:
-    """Return for each person's id, as a digest, the digests of all that names them alone.
-
-    What a purge needs to find a person's mentions when the export is gone: ids, addresses and names are kept
-    only as keyed digests.
-    """
-    from findback.privacy.key import same_value  # noqa: PLC0415 - keeps the roster free of keys
-
-    listed = list(people)
-    roster = Roster(listed)
-    return {
-        hmac(person.id): frozenset(
-            [
-                hmac(person.id),
-                *(hmac(same_value("PERSON", name)) for name in roster.names_of(person.id)),
-                *(hmac(same_value("EMAIL", mail)) for mail in person.mails),
-                *(hmac(same_value("PHONE", phone)) for phone in person.phones),
-            ]
-        )
-        for person in listed
-        if not person.bot
-    }
 
 
 def _overlaps(finding: Finding, taken: list[tuple[int, int]]) -> bool:

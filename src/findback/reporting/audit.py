@@ -1,8 +1,9 @@
 """An audit laid out as a report."""
 
-from findback.model.audit import Audit, AuditedRetriever, BucketSuccess, Side, Yardstick
+from findback.model.audit import Audit
 from findback.model.evaluation import Count
 from findback.reporting.blocks import Block, Column, Copied, Facts, Points, Prose, Report, Section, Table
+from findback.reporting.buckets import bucket_blocks
 from findback.reporting.evaluation import spread_blocks
 from findback.reporting.figures import (
     Cell,
@@ -16,17 +17,9 @@ from findback.reporting.figures import (
     whole,
 )
 from findback.reporting.makeup import AXES, is_known, set_facts
+from findback.reporting.yardsticks import article_blocks, sides, wording_blocks
 
 NO_SAMPLE = "no real sample was given"
-OURS = ("overlap", "leak")
-ARTICLES = ("article overlap", "article leak")
-ARTICLES_FLOOR = "the articles' figures have no chance floor"
-LEAKED = ("leaked", "unleaked")
-"""Buckets by leak, not by overlap."""
-LEAK_LIMIT = (
-    "leaked: more than .35 of a question's rare words stand in its gold text (leak above .35, unless the settings name"
-    " another limit); a question whose leak cannot be measured is in neither row."
-)
 
 
 def audit_report(audit: Audit, *, examples: int = 5, histograms: bool = False) -> Report:
@@ -39,14 +32,14 @@ def audit_report(audit: Audit, *, examples: int = 5, histograms: bool = False) -
     """
     sections = (
         Section("verdict", "Verdict", (Prose(audit.verdict, "headline"), *_sets(audit))),
-        Section("wording", "How much wording is borrowed", _wording(audit, histograms=histograms)),
+        Section("wording", "How much wording is borrowed", wording_blocks(audit, histograms=histograms)),
         Section("gap", "The gap to real questions", _gaps(audit)),
         Section("audit-scores", "What that does to scores", _scores(audit)),
-        Section("buckets", f"{audit.metric} by overlap", _buckets(audit)),
+        Section("buckets", f"{audit.metric} by overlap", bucket_blocks(audit)),
         Section("mix", "Mix of types", _mix(audit)),
         Section("hints", "Signs of a model's hand", _hints(audit)),
         Section("worst", "The worst leaking questions", tuple(Copied(e) for e in audit.worst[:examples])),
-        Section("articles", "Both articles' figures", _articles(audit)),
+        Section("articles", "Both articles' figures", article_blocks(audit)),
         Section("orientation", "Other sets, on other documents", _orientation(audit)),
         Section("needs-gold", "What labels would add", (Points(audit.needs_gold),)),
         Section("audit-legend", "What the names mean", (Points(audit.legend), _provenance(audit))),
@@ -57,14 +50,6 @@ def audit_report(audit: Audit, *, examples: int = 5, histograms: bool = False) -
         heading = f"{heading} against {audit.sample.set.heading}"
     filled = tuple(s for s in sections if s.blocks and any(block != Points(()) for block in s.blocks))
     return Report("Audit", heading, filled)
-
-
-def sides(audit: Audit) -> tuple[tuple[str, Side], ...]:
-    """Return the set, and the sample where there is one, with their names in tables."""
-    named = [("set", audit.set)]
-    if audit.sample is not None:
-        named.append(("sample", audit.sample))
-    return tuple(named)
 
 
 def _sets(audit: Audit) -> tuple[Block, ...]:
@@ -94,127 +79,6 @@ def _sets(audit: Audit) -> tuple[Block, ...]:
     if audit.different_corpora:
         blocks.append(Prose("Set and sample have their answers in different documents."))
     return tuple(blocks)
-
-
-def yardstick_table(title: str, named: tuple[tuple[str, str, Yardstick], ...]) -> Table:
-    """Return figures of several yardsticks, one row for each measure and side."""
-    rows = []
-    for label, side, yard in named:
-        shape, few = yard.figures, "no question could be measured"
-        no_floor, not_corrected = _without_floor(yard)
-        corrected = yard.corrected.median if yard.corrected is not None else None
-        rows.append(
-            (
-                text_cell(f"{label}, {side}"),
-                count_cell(shape.n),
-                number_cell(shape.median, reason=few),
-                estimate_cell(shape.mean),
-                number_cell(shape.at_least_half, reason=few),
-                number_cell(shape.zero, reason=few),
-                number_cell(yard.floor, reason=no_floor),
-                number_cell(corrected, reason=not_corrected),
-            )
-        )
-    heads = ("n", "median", "mean", "≥ .5", "zero", "floor", "corrected")
-    columns = (Column("Measure", numeric=False, flexible=True), *(Column(h, bar=h == "mean") for h in heads))
-    return Table(title, columns, tuple(rows))
-
-
-def _without_floor(yard: Yardstick) -> tuple[str, str]:
-    """Return why there is no chance floor, and no figure corrected for it, where there is none."""
-    if yard.measure in ARTICLES:
-        return ARTICLES_FLOOR, ARTICLES_FLOOR
-    if not yard.figures.n:
-        return "no question could be measured", "no question could be measured"
-    return "no other documents to draw from", "not corrected without a chance floor"
-
-
-BINS = ("0–.1", ".1–.2", ".2–.3", ".3–.4", ".4–.5", ".5–.6", ".6–.7", ".7–.8", ".8–.9", ".9–1")
-"""How the ten bins of a histogram are called."""
-
-
-def histogram_table(audit: Audit, measure: str) -> Table | None:
-    """Return how many questions of each side fall into each bin; None where no side has a histogram."""
-    named = [
-        (name, yard.figures.histogram)
-        for name, side in sides(audit)
-        for yard in (side.yardstick(measure),)
-        if yard is not None and len(yard.figures.histogram) == len(BINS)
-    ]
-    if not named:
-        return None
-    columns = [Column(measure.capitalize(), numeric=False)]
-    for name, _ in named:
-        columns += [Column(name), Column("share")]
-    rows = []
-    for at, label in enumerate(BINS):
-        cells = [text_cell(label)]
-        for _, bins in named:
-            total = sum(bins)
-            share = bins[at] / total if total else None
-            cells += [count_cell(bins[at]), number_cell(share, reason="no question could be measured")]
-        rows.append(tuple(cells))
-    return Table(f"Questions by {measure} with their gold text", tuple(columns), tuple(rows), charted=True)
-
-
-def _wording(audit: Audit, *, histograms: bool) -> tuple[Block, ...]:
-    named = []
-    for measure in OURS:
-        for name, side in sides(audit):
-            yard = side.yardstick(measure)
-            if yard is not None:
-                named.append((measure, name, yard))
-    blocks: list[Block] = [yardstick_table("Share of the query's words found in its gold text", tuple(named))]
-    if histograms:
-        blocks += [table for table in (histogram_table(audit, measure) for measure in OURS) if table is not None]
-    for name, side in sides(audit):
-        blocks.append(Prose(f"{name.capitalize()}: {say_measured(side)}."))
-        blocks += [Prose(line, "aside") for line in _beside(name, side)]
-    languages = tuple(
-        (f"{measure} ({language})", name, yard)
-        for name, side in sides(audit)
-        for language, yards in side.by_language.items()
-        for yard in yards
-        for measure in (yard.measure,)
-        if measure in OURS
-    )
-    if len({label for label, _, _ in languages}) > len(OURS):
-        blocks.append(yardstick_table("By language", languages))
-    return tuple(blocks)
-
-
-def say_measured(side: Side) -> str:
-    """Return how many questions can be compared with a gold text, and for how many of them leak is undefined."""
-    if not side.measured:
-        return "no question has a gold text"
-    have = f"{plural(side.measured, 'question')} {'has' if side.measured == 1 else 'have'} a gold text"
-    if not side.unmeasurable:
-        return f"{have}; leak can be measured for all of them"
-    reasons = ", ".join(f"{count.name} ({whole(count.count)})" for count in side.unmeasurable_reasons)
-    said = f"{have}; leak cannot be measured for {whole(side.unmeasurable)} of them"
-    return f"{said}: {reasons}" if reasons else said
-
-
-def _beside(name: str, side: Side) -> list[str]:
-    """Return the medians of the same shares without stems and weighted by rarity."""
-    lines = []
-    for measure in OURS:
-        yard = side.yardstick(measure)
-        if yard is not None and yard.verbatim is not None:
-            weighted = "" if yard.weighted is None else f", weighted by rarity {figure(yard.weighted)}"
-            lines.append(f"{name.capitalize()}, {measure}: median word for word {figure(yard.verbatim)}{weighted}.")
-    return lines
-
-
-def _articles(audit: Audit) -> tuple[Block, ...]:
-    named = tuple(
-        (measure, name, yard)
-        for measure in ARTICLES
-        for name, side in sides(audit)
-        for yard in (side.yardstick(measure),)
-        if yard is not None
-    )
-    return (yardstick_table("English words only, no stems, as the articles count", named),) if named else ()
 
 
 def _gaps(audit: Audit) -> tuple[Block, ...]:
@@ -274,52 +138,6 @@ def _scores(audit: Audit) -> tuple[Block, ...]:
         *spread_blocks(audit.spread_set, audit.metric, " on the set"),
         *spread_blocks(audit.spread_sample, audit.metric, " on the sample"),
     )
-
-
-Buckets = tuple[tuple[AuditedRetriever, tuple[BucketSuccess, ...]], ...]
-
-
-def bucket_table(title: str, named: Buckets, *, head: str = "Overlap", charted: bool = True) -> Table:
-    """Return success among questions of like overlap, one column per retriever."""
-    labels = list(dict.fromkeys(bucket.bucket for _, buckets in named for bucket in buckets))
-    rows = []
-    for label in labels:
-        found = [(r, next((b for b in buckets if b.bucket == label), None)) for r, buckets in named]
-        cases = max(bucket.cases for _, bucket in found if bucket is not None)
-        cells = [score_cell(b.score if b else None, errors=r.failed, reason="no question in it") for r, b in found]
-        rows.append((text_cell(label), count_cell(cases), *cells))
-    columns = (
-        Column(head, numeric=False),
-        Column("questions"),
-        *(Column(r.name) for r, _ in named),
-    )
-    return Table(title, columns, tuple(rows), charted=charted)
-
-
-def by_overlap(buckets: tuple[BucketSuccess, ...]) -> tuple[BucketSuccess, ...]:
-    """Return the buckets by overlap, without those by leak."""
-    return tuple(bucket for bucket in buckets if bucket.bucket not in LEAKED)
-
-
-def _by_leak(buckets: tuple[BucketSuccess, ...]) -> tuple[BucketSuccess, ...]:
-    return tuple(bucket for bucket in buckets if bucket.bucket in LEAKED)
-
-
-def _buckets(audit: Audit) -> tuple[Block, ...]:
-    blocks: list[Block] = []
-    leaks: list[Block] = []
-    for name, named in (
-        ("set", tuple((r, r.buckets) for r in audit.retrievers)),
-        ("sample", tuple((r, r.sample_buckets) for r in audit.retrievers)),
-    ):
-        overlap = tuple((r, by_overlap(buckets)) for r, buckets in named)
-        leak = tuple((r, _by_leak(buckets)) for r, buckets in named)
-        if any(buckets for _, buckets in overlap):
-            blocks.append(bucket_table(f"{audit.metric} by overlap, on the {name}", overlap))
-        if any(buckets for _, buckets in leak):
-            title = f"{audit.metric} of leaked and unleaked questions, on the {name}"
-            leaks.append(bucket_table(title, leak, head="Leak", charted=False))
-    return (*blocks, *leaks, *((Prose(LEAK_LIMIT, "aside"),) if leaks else ()))
 
 
 def _mix(audit: Audit) -> tuple[Block, ...]:

@@ -11,7 +11,7 @@ from findback.model.evaluation import Evaluation, RetrieverScores, Score
 from findback.reporting.figures import NO_BREAK, Cell, plural, score_cell, whole
 from findback.reporting.html import environment
 from findback.reporting.inert import inert
-from findback.reporting.makeup import chosen
+from findback.reporting.makeup import by_hand, chosen
 from findback.reporting.scored import primary_score
 from findback.reporting.share import shareable_evaluation
 
@@ -105,6 +105,7 @@ def card_facts(
     makeup = evaluation.set
     facts += [
         ("Set", makeup.heading),
+        *((("Judged by hand", by_hand(makeup)),) if makeup.judged_by_hand else ()),
         ("How cases were chosen", chosen(makeup)),
         ("Left out of the figure", _left_out(retriever, makeup.questions - makeup.answerable)),
         ("Corpus", _corpus(evaluation)),

@@ -7,19 +7,20 @@ hexadecimal values of `SERIES` and `INK`, which the report's style sheet replace
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import altair as alt
 import vl_convert
 
 from findback.model.audit import Audit
 from findback.model.evaluation import Evaluation
-from findback.reporting.audit import BINS, OURS, by_overlap, sides
 from findback.reporting.blocks import Chart
+from findback.reporting.buckets import by_overlap
 from findback.reporting.evaluation import TYPES
 from findback.reporting.figures import Reach, figure, score_cell
 from findback.reporting.inert import inert
 from findback.reporting.scored import find_score, metric_label, primary_score
+from findback.reporting.yardsticks import BINS, OURS, sides
 
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#aa4499", "#8a6d00", "#2f4b7c", "#7a5195", "#5f6b6d")
 SHAPES = (
@@ -71,6 +72,67 @@ def audit_charts(audit: Audit) -> dict[str, tuple[Chart, ...]]:
             "buckets": (partial(_buckets, audit, on_sample=False), partial(_buckets, audit, on_sample=True)),
         }
     )
+
+
+class Moment(NamedTuple):
+    """One series' figure at one time."""
+
+    at: str
+    """When, in the order moments are given."""
+    within: str
+    """What figures must share to be joined by a line."""
+    series: str
+    reach: Reach
+
+
+def timeline_chart(title: str, moments: Sequence[Moment], *, width: int = _WIDE) -> Chart | None:
+    """Draw figures with their intervals over time; lines join only what may be compared."""
+    if not moments:
+        return None
+    times, names = _labels(one.at for one in moments), _labels(one.series for one in moments)
+    groups = {name: str(number) for number, name in enumerate(dict.fromkeys(one.within for one in moments))}
+    rows = [
+        {
+            "at": times[one.at],
+            "series": names[one.series],
+            "line": f"{names[one.series]} {groups[one.within]}",
+            "value": (one.reach.left + one.reach.right) / 2,
+            "low": one.reach.low,
+            "high": one.reach.high,
+        }
+        for one in moments
+    ]
+    series = list(names.values())
+    colours = [SERIES[at % len(SERIES)] for at in range(len(series))]
+    shapes = [SHAPES[at % len(SHAPES)] for at in range(len(series))]
+    legend = alt.Legend(title=None, orient="top", columns=3 if width < _WIDE else 5, symbolSize=60, labelLimit=120)
+    colour = alt.Color("series:N", sort=series, scale=alt.Scale(domain=series, range=colours), legend=legend)
+    slanted = -40 if len(times) > 4 else 0
+    axis = alt.Axis(title=None, domain=False, ticks=False, labelAngle=slanted, labelLimit=160)
+    place: dict[str, Any] = {
+        "x": alt.X("at:N", sort=list(times.values()), axis=axis),
+        "xOffset": alt.XOffset("series:N", sort=series),
+    }
+    lowest, highest = min(0.0, *(row["low"] for row in rows)), max(1.0, *(row["high"] for row in rows))
+    marks = alt.Axis(title=None, tickCount=5, domain=False, ticks=False, labelExpr=_MARKS)
+    scale = alt.Scale(domain=[lowest, highest], nice=False)
+    base = alt.Chart(_DATA(values=rows))
+    drawn = (
+        base.mark_line(strokeWidth=1, opacity=0.5).encode(
+            y=alt.Y("value:Q", scale=scale, axis=marks), color=colour, detail="line:N", **place
+        )
+        + base.mark_rule(strokeWidth=2).encode(
+            y=alt.Y("low:Q", scale=scale, axis=marks), y2="high:Q", color=colour, **place
+        )
+        + base.mark_point(filled=True, size=55, opacity=1).encode(
+            y=alt.Y("value:Q", scale=scale, axis=marks),
+            color=colour,
+            shape=alt.Shape("series:N", sort=series, scale=alt.Scale(domain=series, range=shapes), legend=legend),
+            **place,
+        )
+    )
+    said = "; ".join(f"{one.at}, {one.series}: {_said(one.reach)}" for one in moments[:40])
+    return Chart(title, f"{title}. {said}.", _svg(drawn.properties(width=width, height=220)))
 
 
 def _draw(sections: dict[str, tuple[Drawing, ...]]) -> dict[str, tuple[Chart, ...]]:

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from findback.model.audit import Audit
 from findback.model.evaluation import Evaluation, SetMakeUp
+from findback.model.mined import Mined
 from findback.reporting.audit import audit_report
 from findback.reporting.blocks import (
     Block,
@@ -35,6 +36,7 @@ from findback.reporting.inert import (
     judge_command,
     pieces,
 )
+from findback.reporting.mined import mined_report
 from findback.reporting.share import LEFT_OUT, SET_NAME, shareable_audit, shareable_evaluation
 
 NO_CHARTS = "Charts are left out: pip install 'findback[charts]' draws them. The tables hold every number."
@@ -75,9 +77,12 @@ def render_report(
     )
 
 
-def render_fragment(record: Evaluation | Audit) -> str:
+def render_fragment(record: Evaluation | Audit | Mined) -> str:
     """Return a record as an HTML fragment for a notebook: its tables, without a page around them."""
-    report = audit_report(record) if isinstance(record, Audit) else evaluation_report(record)
+    if isinstance(record, Mined):
+        report = mined_report(record)
+    else:
+        report = audit_report(record) if isinstance(record, Audit) else evaluation_report(record)
     return _page("fragment.html.j2", report=report, charts={}, share=False)
 
 

@@ -25,11 +25,18 @@ def set_facts(makeup: SetMakeUp) -> Facts:
         ("Clusters", whole(makeup.clusters)),
         ("Gold documents", whole(makeup.golds)),
     ]
+    if makeup.judged_by_hand:
+        items.append(("Judged by hand", by_hand(makeup)))
     if makeup.unlabelled:
         items.append(("Without a label", whole(makeup.unlabelled)))
     if makeup.unresolved:
         items.append(("Gold not in the corpus", plural(makeup.unresolved, "question")))
     return Facts(tuple(items))
+
+
+def by_hand(makeup: SetMakeUp) -> str:
+    """Return how many judgements made by hand were applied on top of a set."""
+    return f"{plural(makeup.judged_by_hand, 'judgement')} applied"
 
 
 def set_mixes(makeup: SetMakeUp, title: str = "Mix") -> Mixes:

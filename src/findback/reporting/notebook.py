@@ -6,20 +6,27 @@ from rich.console import Console
 
 from findback.model.audit import Audit
 from findback.model.evaluation import Evaluation
+from findback.model.mined import Mined
 from findback.reporting.html import render_fragment
-from findback.reporting.terminal import audit_view, evaluation_view
+from findback.reporting.terminal import ReportView, audit_view, evaluation_view, mined_view
 
 
-def render_text(record: Audit | Evaluation, *, width: int = 80) -> str:
+def render_text(record: Audit | Evaluation | Mined, *, width: int = 80) -> str:
     """Return a record as plain text of at most `width` columns, without colour or control characters."""
     out = StringIO()
     console = Console(
         file=out, width=width, force_terminal=False, no_color=True, color_system=None, legacy_windows=False
     )
-    console.print(audit_view(record) if isinstance(record, Audit) else evaluation_view(record))
+    console.print(_view(record))
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 
-def render_html_fragment(record: Audit | Evaluation) -> str:
+def _view(record: Audit | Evaluation | Mined) -> ReportView:
+    if isinstance(record, Mined):
+        return mined_view(record)
+    return audit_view(record) if isinstance(record, Audit) else evaluation_view(record)
+
+
+def render_html_fragment(record: Audit | Evaluation | Mined) -> str:
     """Return a record as an HTML fragment with its own style, without scripts or outside addresses."""
     return render_fragment(record)

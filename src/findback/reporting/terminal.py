@@ -13,6 +13,7 @@ from rich.text import Text
 from findback.model.audit import Audit, CopiedExample
 from findback.model.evaluation import Evaluation, Shown
 from findback.model.hits import Span
+from findback.model.mined import Mined
 from findback.reporting.audit import audit_report
 from findback.reporting.bars import WIDTH, interval_bar, share_bar
 from findback.reporting.blocks import (
@@ -30,6 +31,7 @@ from findback.reporting.blocks import (
 from findback.reporting.evaluation import evaluation_report
 from findback.reporting.figures import NO_BREAK, Cell, axis_mark, figure, text_cell, whole
 from findback.reporting.inert import EXTRACT_LIMIT, NAME_LIMIT, QUERY_LIMIT, inert, judge_command, pieces
+from findback.reporting.mined import mined_report
 
 _ASCII = str.maketrans(
     {
@@ -68,6 +70,11 @@ def evaluation_view(evaluation: Evaluation, *, by: Iterable[str] = (), examples:
         examples: Missed questions shown for each retriever.
     """
     return ReportView(evaluation_report(evaluation, by=by, examples=examples))
+
+
+def mined_view(mined: Mined) -> "ReportView":
+    """Return what mining gave as a rich renderable."""
+    return ReportView(mined_report(mined))
 
 
 def rows_view(title: str, heads: Sequence[str], rows: Iterable[Sequence[str | None]]) -> "TableView":

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, NonNegativeFloat
 
 from findback.files import folder_atomically, private_folder
+from findback.model.case import Context
 from findback.model.hits import Answer, Hit
 from findback.model.protocols import SILENT, Passages, Progress, Query
 from findback.model.record import Record
@@ -52,12 +53,13 @@ class Bm25Retriever:
 
     kind = "bm25"
     score_direction: Literal["higher"] = "higher"
-    honours: frozenset[str] = frozenset()
     egress: Literal["local", "internal", "external"] = "local"
 
     def __init__(self, name: str, own: Bm25Settings, passages: Passages, surroundings: Surroundings) -> None:
         self.name = name
         self._own, self._passages, self._surroundings = own, passages, surroundings
+        self._readers = surroundings.readers
+        self.honours = self._readers.honours
         self._language = own.language or _main_language(surroundings)
         self._stop: frozenset[str] | None = None
         self._index: Any = None
@@ -86,6 +88,7 @@ class Bm25Retriever:
             "language": self._language,
             "tokenizer": TOKENIZER_VERSION,
             "passages": self._passages.digest,
+            **self._readers.settings(),
         }
 
     async def prepare(self, progress: Progress = SILENT) -> None:
@@ -94,7 +97,7 @@ class Bm25Retriever:
             self._index = await asyncio.to_thread(self._ready, progress)
 
     async def search(self, query: Query, k: int) -> Answer:
-        """Return the best `k` passages that hold at least one word of the query."""
+        """Return the best `k` passages that hold at least one word of the query, and that its audience may read."""
         await self.prepare()
         known = self._index.vocab_dict if self._index is not None else {}
         tokens = [self._token(word) for word in words(query.text)]
@@ -102,7 +105,7 @@ class Bm25Retriever:
         if not numbers:
             return Answer((), exhausted=True)
         scores = self._index.get_scores_from_ids(numbers)
-        best = find_best(scores, k)
+        best = find_best(scores, k, self._readers.list_places(self._passages, query.context))
         best = best[scores[best] > 0]
         hits = []
         for place in best.tolist():
@@ -110,11 +113,11 @@ class Bm25Retriever:
             hits.append(Hit(passage.document, float(scores[place]), passage.text, passage.span))
         return Answer(tuple(hits), exhausted=len(hits) < k)
 
-    async def exists(self, document: str) -> bool | None:
-        """Return whether the corpus has a passage of the document."""
+    async def exists(self, document: str, context: Context | None = None) -> bool | None:
+        """Return whether the corpus has a passage of the document that whoever asks may read."""
         if self._documents is None:
             self._documents = frozenset(passage.document for passage in self._passages)
-        return document in self._documents
+        return document in self._documents and self._readers.admit(document, context)
 
     async def close(self) -> None:
         """Let go of the index."""

@@ -15,11 +15,13 @@ import orjson
 from pydantic import Field
 
 from findback.errors import EngineError, SettingsError
+from findback.model.case import Context
 from findback.model.hits import Answer
 from findback.model.protocols import Query, ScoreDirection
 from findback.model.record import LOCAL_ONLY, Record
 from findback.model.settings import EgressLevel, RetrieverSettings
 from findback.model.trusted import Trusted
+from findback.net import Departures
 from findback.retrievers.build import read_own
 from findback.retrievers.context import FIELDS
 from findback.retrievers.masking import list_words, mask
@@ -62,7 +64,14 @@ class CommandRetriever:
     concurrency = 1
 
     def __init__(
-        self, name: str, own: CommandSettings, base: Path, egress: EgressLevel = "local", temporary: Path | None = None
+        self,
+        name: str,
+        own: CommandSettings,
+        base: Path,
+        egress: EgressLevel = "local",
+        temporary: Path | None = None,
+        *,
+        departures: Departures | None = None,
     ) -> None:
         unknown = sorted(set(own.honours) - FIELDS)
         if unknown:
@@ -75,6 +84,7 @@ class CommandRetriever:
         self.score_direction: ScoreDirection | None = None if own.scores == "none" else own.scores
         self.honours = frozenset(own.honours)
         self._own, self._base, self._temporary = own, base, temporary
+        self._departures = departures if egress != "local" else None
         self._process: asyncio.subprocess.Process | None = None
         self._drain: asyncio.Task[None] | None = None
         self._said: deque[str] = deque(maxlen=KEPT_LINES)
@@ -96,7 +106,14 @@ class CommandRetriever:
             SettingsError: If a setting makes no sense.
         """
         own = read_own(name, settings, CommandSettings)
-        return cls(name, own, surroundings.base, settings.egress or "local", surroundings.temporary)
+        return cls(
+            name,
+            own,
+            surroundings.base,
+            settings.egress or "local",
+            surroundings.temporary,
+            departures=surroundings.departures,
+        )
 
     def settings(self) -> Mapping[str, object]:
         """Return the command; what the program does inside cannot be seen."""
@@ -110,6 +127,8 @@ class CommandRetriever:
         """
         context = None if query.context is None else query.context.model_dump(exclude_none=True)
         line = orjson.dumps({"query": query.text, "k": k, "context": context}) + b"\n"
+        if self._departures is not None:
+            self._departures.add(f"{self.kind} {self.name}", self.egress)
         async with self._lock():
             try:
                 async with asyncio.timeout(self._own.timeout):
@@ -125,12 +144,14 @@ class CommandRetriever:
                 raise
         return self._read(answered, query, k)
 
-    async def exists(self, document: str) -> bool | None:
+    async def exists(self, document: str, context: Context | None = None) -> bool | None:
         """Return None: the program is asked for searches only."""
         return None
 
     async def close(self) -> None:
         """Close the program's input, and end it if it does not end by itself."""
+        if self._departures is not None:
+            self._departures.flush()
         process = self._process
         if process is not None and process.returncode is None and process.stdin is not None:
             process.stdin.close()

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from findback.model.case import Context
 from findback.model.hits import Answer, Hit
 from findback.model.protocols import SILENT, Passages, Progress, Query
 from findback.model.record import LOCAL_ONLY, Record
@@ -45,13 +46,14 @@ class DenseRetriever:
 
     kind = "dense"
     score_direction: Literal["higher"] = "higher"
-    honours: frozenset[str] = frozenset()
     egress: Literal["local", "internal", "external"] = "local"
     concurrency = 1
 
     def __init__(self, name: str, own: EmbedderSettings, passages: Passages, surroundings: Surroundings) -> None:
         self.name = name
         self._own, self._passages, self._surroundings = own, passages, surroundings
+        self._readers = surroundings.readers
+        self.honours = self._readers.honours
         self._folder = surroundings.model_folder(own.model)
         self._model_digest = model_digest(self._folder, own, surroundings)
         self._embedder: Embedder | None = None
@@ -78,7 +80,12 @@ class DenseRetriever:
     def settings(self) -> Mapping[str, object]:
         """Return what changes results: the model's digest, prefixes and the digest of the passages."""
         own = self._own.model_dump(exclude={"model"})
-        return {**own, "model": self._model_digest, "passages": self._passages.digest}
+        return {
+            **own,
+            "model": self._model_digest,
+            "passages": self._passages.digest,
+            **self._readers.settings(),
+        }
 
     async def prepare(self, progress: Progress = SILENT) -> None:
         """Load the model and embed what has no vector yet; interrupted, it goes on where it stopped."""
@@ -92,31 +99,32 @@ class DenseRetriever:
             raise
 
     async def search(self, query: Query, k: int) -> Answer:
-        """Return the `k` passages nearest to the query; nothing for an empty one."""
+        """Return the `k` passages nearest to the query that its audience may read; nothing for an empty one."""
         await self.prepare()
         if not query.text.strip():
             return Answer((), exhausted=True)
-        return await asyncio.to_thread(self._find, query.text, k)
+        return await asyncio.to_thread(self._find, query, k)
 
-    async def exists(self, document: str) -> bool | None:
-        """Return whether the corpus has a passage of the document."""
+    async def exists(self, document: str, context: Context | None = None) -> bool | None:
+        """Return whether the corpus has a passage of the document that whoever asks may read."""
         if self._documents is None:
             self._documents = frozenset(passage.document for passage in self._passages)
-        return document in self._documents
+        return document in self._documents and self._readers.admit(document, context)
 
     async def close(self) -> None:
         """Let go of model and vectors."""
         self._embedder = self._matrix = None
 
-    def _find(self, text: str, k: int) -> Answer:
+    def _find(self, query: Query, k: int) -> Answer:
         if self._embedder is None or self._matrix is None or not len(self._matrix):
             return Answer((), exhausted=True)
-        scores = self._matrix @ self._embedder.embed(self._own.query_prefix + text).text
+        scores = self._matrix @ self._embedder.embed(self._own.query_prefix + query.text).text
+        places = self._readers.list_places(self._passages, query.context)
         hits = []
-        for place in find_best(scores, k).tolist():
+        for place in find_best(scores, k, places).tolist():
             passage = self._passages[place]
             hits.append(Hit(passage.document, float(scores[place]), passage.text, passage.span))
-        return Answer(tuple(hits), exhausted=len(hits) < k or len(hits) == len(self._passages))
+        return Answer(tuple(hits), exhausted=len(hits) < k or len(hits) == len(scores if places is None else places))
 
     def _ready(self, progress: Progress, stop: Event) -> tuple[Embedder, NDArray[np.float32]]:
         embedder = load_embedder(self._folder, self._own, self._surroundings)

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from findback.errors import MissingError, SettingsError
 from findback.files import sha256_of
+from findback.model.case import Context
 from findback.model.hits import Answer
 from findback.model.protocols import SILENT, Progress, Query, ScoreDirection
 from findback.model.record import LOCAL_ONLY, Record
@@ -113,7 +114,7 @@ class FileRetriever:
         answer = self._find(None, query)
         return answer._replace(hits=answer.hits[:k], exhausted=len(answer.hits) <= k)
 
-    async def exists(self, document: str) -> bool | None:
+    async def exists(self, document: str, context: Context | None = None) -> bool | None:
         """Return None: a run does not say what was searched."""
         return None
 

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
 
 from findback.errors import EngineError
+from findback.model.case import Context
 from findback.model.hits import Answer, Hit
 from findback.model.protocols import SILENT, Progress, Query, Retriever, ScoreDirection
 from findback.model.record import Record
@@ -114,9 +115,9 @@ class FuseRetriever:
             abstained=all(answer.abstained for answer in answers),
         )
 
-    async def exists(self, document: str) -> bool | None:
+    async def exists(self, document: str, context: Context | None = None) -> bool | None:
         """Return True if one of them holds it, False if all say no, else None."""
-        said = [await part.exists(document) for part in self._parts]
+        said = [await part.exists(document, context) for part in self._parts]
         return True if any(said) else (None if None in said else False)
 
     async def close(self) -> None:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import stamina
 
 from findback.errors import EngineError
+from findback.model.case import Context
 from findback.model.hits import Answer
 from findback.model.protocols import Query, ScoreDirection
 from findback.model.settings import EgressLevel, RetrieverSettings
@@ -17,6 +18,7 @@ from findback.net import (
     HttpAnswer,
     HttpClient,
     UnreachableError,
+    carrying,
     origin_of,
     quiet_libraries,
     without_query,
@@ -35,6 +37,7 @@ from findback.retrievers.surroundings import Surroundings
 from findback.retrievers.templates import (
     Values,
     check_filters,
+    context_values,
     fill_address,
     fill_form,
     fill_json,
@@ -88,6 +91,9 @@ class HttpRetriever:
         self._headers = {key: fill_header(name, key, value, environment) for key, value in own.headers.items()}
         self._reader = AnswerReader(name, own)
         self._found = compile_path(name, "exists.found", own.exists.found) if own.exists and own.exists.found else None
+        self._tells_audience = own.exists is not None and "context.audience" in list_names(
+            [own.exists.url, own.exists.body]
+        )
         self._text = compile_path(name, "fetch.text", own.fetch.text) if own.fetch else None
         self._workers = Workers()
         self._free_at = 0.0
@@ -125,7 +131,9 @@ class HttpRetriever:
         return cls(
             name,
             own,
-            client=surroundings.client(seconds=own.timeout, connections=own.concurrency),
+            client=surroundings.client(
+                level=settings.egress or egress_of(own.url), seconds=own.timeout, connections=own.concurrency
+            ),
             environment=surroundings.environment,
             egress=settings.egress,
         )
@@ -151,17 +159,23 @@ class HttpRetriever:
         answer = await self._read(lambda: self._reader.read(_read_success(answered, shown), asked, shown), shown)
         return answer if asked == k else answer._replace(exhausted=True)
 
-    async def exists(self, document: str) -> bool | None:
-        """Return whether the system holds the document, None without `[retrievers.NAME.exists]`.
+    async def exists(self, document: str, context: Context | None = None) -> bool | None:
+        """Return whether the system holds the document; None without `[retrievers.NAME.exists]`.
+
+        Asked for an audience, 403 is a no as well, and the answer is None where the template does not hand the
+        audience on.
 
         Raises:
             EngineError: If the system answers neither yes nor no.
         """
         request = self._own.exists
-        if request is None:
+        audience = context.audience if context is not None else None
+        if request is None or (audience and not self._tells_audience):
             return None
-        answered = await self._call(request.method, request.url, request.body, "json", {"id": document})
-        if answered.status in {404, 410}:
+        values = {"id": document, **context_values(context)}
+        with carrying("document"):
+            answered = await self._call(request.method, request.url, request.body, "json", values)
+        if answered.status in {404, 410} or (answered.status == 403 and audience):
             return False
         shown, found = without_query(request.url), self._found
         if found is None:
@@ -169,7 +183,7 @@ class HttpRetriever:
             return True
         return await self._read(lambda: any(found.findall(_read_success(answered, shown))), shown)
 
-    async def fetch(self, document: str) -> str | None:
+    async def fetch(self, document: str, context: Context | None = None) -> str | None:
         """Return the system's own text of a document; None if it has none, or without `[retrievers.NAME.fetch]`.
 
         Raises:
@@ -178,7 +192,9 @@ class HttpRetriever:
         request, text = self._own.fetch, self._text
         if request is None or text is None:
             return None
-        answered = await self._call(request.method, request.url, request.body, "json", {"id": document})
+        values = {"id": document, **context_values(context)}
+        with carrying("document"):
+            answered = await self._call(request.method, request.url, request.body, "json", values)
         if answered.status in {404, 410}:
             return None
         shown = without_query(request.url)

@@ -34,7 +34,10 @@ Body = str | dict[str, Any] | list[Any]
 
 
 class RequestSettings(Record):
-    """A request about one document: `[retrievers.NAME.exists]`, `[retrievers.NAME.fetch]`; `{{id}}` is its id."""
+    """A request about one document: `[retrievers.NAME.exists]`, `[retrievers.NAME.fetch]`; `{{id}}` is its id.
+
+    `{{context.…}}` says who asks; asked whether it is there at all, nobody does: `{{context.audience|admin}}`.
+    """
 
     url: Annotated[str, LOCAL_ONLY]
     method: Literal["GET", "HEAD", "POST"] | None = None
@@ -87,7 +90,7 @@ def check_settings(name: str, own: HttpRetrieverSettings) -> None:
     requests: tuple[tuple[str, str, Body | None, Callable[[str], bool]], ...] = (
         (where, own.url, own.body, lambda used: used != "id"),
         *(
-            (f"{where} {key}", request.url, request.body, lambda used: used == "id")
+            (f"{where} {key}", request.url, request.body, lambda used: used not in {"query", "k"})
             for key, request in (("exists", own.exists), ("fetch", own.fetch))
             if request is not None
         ),

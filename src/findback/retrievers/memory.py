@@ -1,10 +1,12 @@
 """Prepared answers: a retriever for tests, examples and documentation."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Literal
 
+from findback.model.case import Context
 from findback.model.hits import Answer
 from findback.model.protocols import Query, ScoreDirection
+from findback.retrievers.readers import Readers
 from findback.retrievers.returned import read_answer
 
 Prepared = Mapping[str, Any] | Callable[[Query, int], Any]
@@ -29,33 +31,37 @@ class MemoryRetriever:
         name: str = "memory",
         holds: Iterable[str] | None = None,
         honours: Iterable[str] = (),
+        readers: Mapping[str, Collection[str]] | None = None,
         score_direction: ScoreDirection | None = "higher",
     ) -> None:
         self.name = name
         self.score_direction = score_direction
-        self.honours = frozenset(honours)
+        self._readers = Readers(readers)
+        self.honours = frozenset(honours) | self._readers.honours
         self._prepared = prepared
         self._holds = None if holds is None else frozenset(holds)
         self.asked: list[tuple[Query, int]] = []
         """Every search made, in order."""
 
     def settings(self) -> Mapping[str, object]:
-        """Return nothing: prepared answers have no settings."""
-        return {}
+        """Return who may read what; prepared answers have no other settings."""
+        return self._readers.settings()
 
     async def search(self, query: Query, k: int) -> Answer:
-        """Return the first `k` prepared results; nothing for an unknown query."""
+        """Return the first `k` prepared results that the audience may read; nothing for an unknown query."""
         self.asked.append((query, k))
         found = self._prepared.get(query.text, []) if isinstance(self._prepared, Mapping) else self._prepared(query, k)
         if isinstance(found, BaseException):
             raise found
         if isinstance(found, list | tuple) and not isinstance(found, Answer):
-            return read_answer(found[:k], k)._replace(exhausted=len(found) <= k)
+            answer = read_answer(found, k)
+            hits = [hit for hit in answer.hits if self._readers.admit(hit.document, query.context)]
+            return Answer(tuple(hits[:k]), exhausted=len(hits) <= k)
         return read_answer(found, k)
 
-    async def exists(self, document: str) -> bool | None:
-        """Return whether the document is among `holds`; None where nothing was said."""
-        return None if self._holds is None else document in self._holds
+    async def exists(self, document: str, context: Context | None = None) -> bool | None:
+        """Return whether the document is among `holds` and may be read; None where nothing was said."""
+        return None if self._holds is None else document in self._holds and self._readers.admit(document, context)
 
     async def close(self) -> None:
         """Do nothing."""

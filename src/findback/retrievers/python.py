@@ -14,11 +14,13 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PositiveInt, StringConstraints
 
 from findback.errors import EngineError, MissingError, SettingsError
+from findback.model.case import Context
 from findback.model.hits import Answer
 from findback.model.protocols import Query, ScoreDirection
 from findback.model.record import LOCAL_ONLY, Record
 from findback.model.settings import EgressLevel, RetrieverSettings
 from findback.model.trusted import Trusted
+from findback.net import Departures
 from findback.retrievers.build import read_own
 from findback.retrievers.context import FIELDS
 from findback.retrievers.foreign import is_being_cancelled, output_apart
@@ -58,12 +60,14 @@ class PythonRetriever:
         seconds: float = 60.0,
         score_direction: ScoreDirection | None = "higher",
         egress: EgressLevel = "local",
+        departures: Departures | None = None,
     ) -> None:
         self.name = name
         self.score_direction = score_direction
         self.egress: EgressLevel = egress
         self.concurrency = concurrency
         """Most searches at the same time."""
+        self._departures = departures if egress != "local" else None
         self._function = function
         self._where = where or _name_of(function)
         self._seconds = seconds
@@ -94,6 +98,7 @@ class PythonRetriever:
             seconds=own.timeout,
             score_direction=None if own.scores == "none" else own.scores,
             egress=settings.egress or "local",
+            departures=surroundings.departures,
         )
 
     def settings(self) -> Mapping[str, object]:
@@ -106,6 +111,8 @@ class PythonRetriever:
         Raises:
             EngineError: If it raised, took too long, or returned another shape.
         """
+        if self._departures is not None:
+            self._departures.add(f"{self.kind} {self.name}", self.egress)
         call = functools.partial(self._function, query.text, *((k,) if self._takes_k else ()))
         if self._takes_context:
             call = functools.partial(call, context=query.context)
@@ -125,12 +132,14 @@ class PythonRetriever:
             raise found
         return found
 
-    async def exists(self, document: str) -> bool | None:
+    async def exists(self, document: str, context: Context | None = None) -> bool | None:
         """Return None: a function cannot be asked."""
         return None
 
     async def close(self) -> None:
         """End the threads."""
+        if self._departures is not None:
+            self._departures.flush()
         self._workers.stop()
         await self._async_worker.close()
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field, PositiveInt
 
 from findback.errors import EngineError
+from findback.model.case import Context
 from findback.model.hits import Answer, Hit
 from findback.model.protocols import SILENT, Documents, Progress, Query, Retriever, ScoreDirection
 from findback.model.settings import EgressLevel, RetrieverSettings
@@ -103,9 +104,9 @@ class RerankRetriever:
         ranked = [head[place]._replace(score=float(scores[place])) for place in order]
         return found._replace(hits=(*ranked, *(hit._replace(score=None) for hit in rest)))
 
-    async def exists(self, document: str) -> bool | None:
+    async def exists(self, document: str, context: Context | None = None) -> bool | None:
         """Return what the retriever underneath says."""
-        return await self._first.exists(document)
+        return await self._first.exists(document, context)
 
     async def close(self) -> None:
         """Close the cache and what is reranked."""

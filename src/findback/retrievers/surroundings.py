@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 
 from findback.errors import SettingsError
 from findback.model.protocols import SILENT, Documents, Passages, Progress, Retriever
-from findback.model.settings import HttpSettings, RetrieverSettings
-from findback.net import HttpClient
+from findback.model.settings import EgressLevel, HttpSettings, RetrieverSettings
+from findback.net import Departures, HttpClient
+from findback.retrievers.readers import Readers
 
 Made = TypeVar("Made")
 
@@ -23,6 +24,8 @@ class Surroundings:
 
     documents: Documents | None = None
     passages: Passages | None = None
+    readers: Readers = field(default_factory=Readers)
+    """Who may read which document, for the retrievers that search the passages."""
     cache: Path | None = None
     """Private folder for indexes and vectors; nothing is kept when None."""
     models: Path | None = None
@@ -34,6 +37,8 @@ class Surroundings:
     retrievers: Mapping[str, RetrieverSettings] = field(default_factory=dict)
     """Every `[retrievers.NAME]`, for the kinds that take others."""
     http: HttpSettings = field(default_factory=HttpSettings)
+    departures: Departures | None = None
+    """Counts what is sent where; nothing does when None."""
     temporary: Path | None = None
     """Folder for temporary files of programs that are started; their own choice when None."""
     progress: Progress = SILENT
@@ -88,9 +93,17 @@ class Surroundings:
         """Return the same surroundings for what is built inside the retriever `name`."""
         return replace(self, building=(*self.building, name))
 
-    def client(self, *, seconds: float | None = None, connections: int = 20) -> HttpClient:
-        """Return a new HTTP client with the workspace's bounds."""
-        return HttpClient(timeout=seconds or self.http.timeout, max_bytes=self.http.max_bytes, connections=connections)
+    def client(
+        self, *, level: EgressLevel = "external", seconds: float | None = None, connections: int = 20
+    ) -> HttpClient:
+        """Return a new HTTP client with the workspace's bounds, whose requests are counted at a level."""
+        return HttpClient(
+            timeout=seconds or self.http.timeout,
+            max_bytes=self.http.max_bytes,
+            connections=connections,
+            departures=self.departures,
+            level=level,
+        )
 
     def once(self, key: str, make: Callable[[], Made]) -> Made:
         """Return what was made for the key before, or make it now."""

@@ -21,10 +21,13 @@ Values = Mapping[str, Any]
 
 def values_of(query: Query, k: int) -> dict[str, Any]:
     """Return what stands for each name when a query is asked."""
-    context = query.context or Context()
-    values: dict[str, Any] = {"query": query.text, "k": k}
-    for field in FIELDS:
-        values[f"context.{field}"] = getattr(context, field)
+    return {"query": query.text, "k": k, **context_values(query.context)}
+
+
+def context_values(context: Context | None) -> dict[str, Any]:
+    """Return what stands for the name of each field of a context."""
+    context = context or Context()
+    values: dict[str, Any] = {f"context.{field}": getattr(context, field) for field in FIELDS}
     for name, value in (context.filters or {}).items():
         values[f"context.filters.{name}"] = value
     return values

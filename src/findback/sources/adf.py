@@ -6,7 +6,8 @@ from typing import Any
 
 from findback.model.hits import Span
 from findback.model.thread import Link, Mark, MarkKind
-from findback.sources.marked import MOST_LABEL, Marked, find_urls, settle_marks, unwrap_link
+from findback.sources.marked import MOST_LABEL, Marked, find_urls, settle_marks
+from findback.text.wrappers import unwrap_link
 
 MOST_NODES = 200_000
 """Most nodes of one document that are looked at."""

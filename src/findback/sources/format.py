@@ -1,6 +1,6 @@
 """What every reader of an export is given, gives back and promises."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -43,11 +43,11 @@ class SourceOptions:
     help_channels: tuple[str, ...] = ()
     """Glob patterns of further channels that are meant for questions, besides those whose name says so."""
     processes: int = 1
-    """2 lets a child process read half of a large export; what comes out is the same, and in the same order, where
-    `screen` always answers the same."""
-    screen: Callable[[str], bool] | None = None
-    """A quick test of a message's text as the source has it. Where it is given, a reader may leave out, and count,
-    threads outside help channels in which no message passes it."""
+    """From 2, that many child processes share a large export between them; what comes out is the same, and in the
+    same order, where `screen` always answers the same."""
+    screen: Callable[[Sequence[str]], Iterable[int]] | None = None
+    """A quick test of messages' texts as the source has them: the places of those that may matter. Where it is given,
+    a reader may leave out, and count, threads outside help channels that hold none of them."""
 
 
 @dataclass(slots=True)

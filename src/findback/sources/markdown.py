@@ -7,7 +7,8 @@ from urllib.parse import urlsplit
 
 from findback.model.hits import Span
 from findback.model.thread import Mark, MarkKind
-from findback.sources.marked import MOST_LABEL, MOST_URL, Marked, find_urls, mark_links, unwrap_link
+from findback.sources.marked import MOST_LABEL, MOST_URL, Marked, find_urls, mark_links
+from findback.text.wrappers import unwrap_link
 
 _FENCE = re.compile(r" {0,3}(`{3,200}|~{3,200})")
 _TICKS = re.compile(r"`+")

@@ -7,10 +7,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
-from urllib.parse import parse_qs, urlsplit
 
 from findback.model.hits import Span
 from findback.model.thread import Link, Mark, MarkKind
+from findback.text.wrappers import unwrap_link
 
 MOST_LABEL = 500
 """Longest label of a link that is kept."""
@@ -22,8 +22,6 @@ _INNER: tuple[tuple[MarkKind, ...], ...] = (("user", "group", "channel", "mail",
 
 _URL = re.compile(r"https?://[^\s<>\"`\x00-\x1f\x7f]{1,2000}", re.IGNORECASE)
 _LOOSE_END = ".,;:!?'*_~|]}"
-_WRAPPED = re.compile(r"\.safelinks\.protection\.outlook\.com$|^(?:www\.)?google\.[a-z.]{2,6}$|^slack-redir\.net$")
-_WRAPPED_IN = ("url", "q")
 
 
 class Marked(NamedTuple):
@@ -38,27 +36,6 @@ class Marked(NamedTuple):
     """Where in the text each link stands."""
     extras: tuple[str, ...] = ()
     """Other texts: what images show, names of attached files."""
-
-
-def unwrap_link(url: str) -> str:
-    """Return the address that a mail filter's or search engine's redirect leads to, others unchanged.
-
-    >>> unwrap_link("https://eu1.safelinks.protection.outlook.com/?url=https%3A%2F%2Fdocs.example.org%2Fvpn&data=x")
-    'https://docs.example.org/vpn'
-    """
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname or ""
-        if not parts.query or not _WRAPPED.search(host):
-            return url
-        fields = parse_qs(parts.query, max_num_fields=50)
-    except ValueError:
-        return url
-    for name in _WRAPPED_IN:
-        for inner in fields.get(name, ()):
-            if inner.casefold().startswith(("http://", "https://")):
-                return inner
-    return url
 
 
 def settle_marks(marks: Iterable[Mark]) -> tuple[Mark, ...]:

@@ -7,18 +7,11 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from findback.model.hits import Span
 from findback.model.thread import Link, Mark, MarkKind
-from findback.sources.marked import MOST_LABEL, MOST_URL, Marked, find_urls, mark_links, settle_marks, unwrap_link
-from findback.text.tags import Token, decode_entities, read_attributes, read_tokens
+from findback.sources.marked import MOST_LABEL, MOST_URL, Marked, find_urls, mark_links, settle_marks
+from findback.text.tags import BLOCKS, Token, decode_entities, read_attributes, read_tokens
+from findback.text.wrappers import unwrap_link
 
 _BLANKS = re.compile(r"[ \t\n\r\f]+")
-_BLOCKS = frozenset(
-    (
-        *("address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "div", "dl", "dt"),
-        *("fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr"),
-        *("html", "legend", "li", "main", "nav", "ol", "p", "pre", "section", "summary", "table", "tbody", "tfoot"),
-        *("thead", "tr", "ul"),
-    )
-)
 _DROPPED = frozenset(
     ("attachment", "datalist", "head", "iframe", "math", "noscript", "object", "select", "svg", "template")
 )
@@ -94,7 +87,7 @@ class _Writer:
                 self.take_tag(token, name, opens=opens)
 
     def take_tag(self, token: Token, name: str, *, opens: bool) -> None:
-        if name in _BLOCKS:
+        if name in BLOCKS:
             self.breaks = max(self.breaks, 1) if self.length else 0
             self.space = False
             self.take_block(token)

@@ -5,7 +5,8 @@ from bisect import bisect_right
 
 from findback.model.hits import Span
 from findback.model.thread import Mark
-from findback.sources.marked import Marked, find_urls, mark_links, unwrap_link
+from findback.sources.marked import Marked, find_urls, mark_links
+from findback.text.wrappers import unwrap_link
 
 _FENCE = re.compile(r"\{(code|noformat|quote)(?::[^}\n]{0,200})?\}")
 _QUOTED_LINE = re.compile(r"^bq\. .*$", re.MULTILINE)

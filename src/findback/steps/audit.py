@@ -23,6 +23,7 @@ from findback.steps.egress import refuse_unreviewed
 from findback.steps.gold import refuse_unscorable
 from findback.steps.kept import keep, now
 from findback.steps.legend import explain_metrics
+from findback.steps.mined_sample import MINED, read_mined_sample
 from findback.steps.opening import SetRequest, open_documents, open_questions, open_retrievers, searches_corpus
 from findback.steps.spread import spread_of
 from findback.steps.verdict import cautions, verdict
@@ -57,7 +58,8 @@ class AuditRequest(SetRequest):
     """Measure how much of a set's wording leaks from its answers."""
 
     real: Annotated[Path | None, LOCAL_ONLY] = None
-    """Queries people really typed, to compare with; labelled or not."""
+    """Queries people really typed, to compare with; labelled or not. The word `candidates` means what was mined, with
+    the links of those who found the answer."""
     real_as: str | None = None
     """Format of the real queries; recognised by itself when left out."""
     real_columns: dict[str, str] = Field(default_factory=dict)
@@ -209,6 +211,8 @@ def open_sample(
     place = corpus
     if request.real_corpus is not None:
         place = open_documents(workspace, request.model_copy(update={"corpus": request.real_corpus}), progress=progress)
+    if request.real == MINED:
+        return read_mined_sample(workspace, place), place
     reading = request.model_copy(update={"as_": request.real_as, "columns": request.real_columns, "grades": {}})
     return open_questions(workspace, reading, place, path=request.real, kind="sample"), place
 

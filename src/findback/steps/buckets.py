@@ -11,7 +11,9 @@ from findback.model.estimate import Estimate
 from findback.model.evaluation import Score
 from findback.model.protocols import Progress, Query, Retriever
 from findback.model.question import QuestionSet
+from findback.net import carrying
 from findback.retrievers.asking import ask_all
+from findback.steps.egress import state_of
 from findback.steps.gold import Labelled, is_found, label_columns
 from findback.steps.opening import closing
 from findback.steps.scores import Scored, score_run
@@ -96,13 +98,14 @@ async def audit_retrievers(
 
 async def _score(retriever: Retriever, side: AuditedSet, plan: ScorePlan, progress: Progress) -> Scored:
     labelled = side.labelled
-    asked = await ask_all(
-        retriever,
-        [(question.id, Query(question.query, question.context)) for question in labelled.questions],
-        depth=plan.depth,
-        resolve=side.corpus.resolve if side.corpus is not None else None,
-        progress=progress,
-    )
+    with carrying(state_of(side.questions)):
+        asked = await ask_all(
+            retriever,
+            [(question.id, Query(question.query, question.context)) for question in labelled.questions],
+            depth=plan.depth,
+            resolve=side.corpus.resolve if side.corpus is not None else None,
+            progress=progress,
+        )
     return score_run(asked.run, labelled, [plan.metric], seed=plan.seed)
 
 

@@ -13,6 +13,7 @@ from findback.steps.kept import now
 from findback.workbench.listing import CandidateFilters
 from findback.workbench.rows import StoredCandidate
 from findback.workbench.state import State
+from findback.workbench.store import Workbench
 from findback.workspace import Workspace
 
 
@@ -103,8 +104,12 @@ def list_candidates(workspace: Workspace, request: CandidatesRequest) -> Listing
     return Listing(rows=tuple(_row(row) for row in rows), counts={str(k): v for k, v in counts.items() if v})
 
 
-def show_candidate(workspace: Workspace, key: str) -> Shown:
+def show_candidate(workspace: Workspace, name: str) -> Shown:
     """Return one candidate with its evidence; suggestions are masked.
+
+    Args:
+        workspace: Whose workbench.
+        name: Its number in the list, its key, or a beginning that only its key has.
 
     Raises:
         MissingError: If there is none.
@@ -112,7 +117,7 @@ def show_candidate(workspace: Workspace, key: str) -> Shown:
     """
     _require(workspace)
     with open_bench(workspace) as bench:
-        stored = bench.get(key)
+        stored = _named(bench, name)
     one = stored.candidate
     published = [one.query, *([one.title] if one.title else [])]
     rewrites = None
@@ -140,8 +145,13 @@ def show_candidate(workspace: Workspace, key: str) -> Shown:
     )
 
 
-def reject_candidate(workspace: Workspace, key: str, reason: str) -> None:
+def reject_candidate(workspace: Workspace, name: str, reason: str) -> None:
     """Reject a candidate, in the words of whoever is logged in.
+
+    Args:
+        workspace: Whose workbench.
+        name: Its number in the list, its key, or a beginning that only its key has.
+        reason: Why it is no question.
 
     Raises:
         MissingError: If there is none.
@@ -149,8 +159,21 @@ def reject_candidate(workspace: Workspace, key: str, reason: str) -> None:
     """
     _require(workspace)
     with open_bench(workspace) as bench:
-        stored = bench.get(key)
+        stored = _named(bench, name)
         bench.reject(stored.candidate.key, reason, reviewer=getpass.getuser(), version=stored.version, now=now())
+
+
+def _named(bench: Workbench, name: str) -> StoredCandidate:
+    """Return the candidate with a number of the list, or with a key.
+
+    Digits alone are a number until they are as long as a listed key: a wrong number must not mean another's key.
+    """
+    if not (name.isascii() and name.isdecimal() and len(name) < KEY_LENGTH):
+        return bench.get(name)
+    found = bench.list_candidates(limit=1, after=int(name) - 1)
+    if not found or found[0].number != int(name):
+        raise MissingError(f"there is no candidate number {name}", hint="findback candidates list shows the numbers")
+    return found[0]
 
 
 def _require(workspace: Workspace) -> None:

@@ -20,7 +20,7 @@ class RedactionTally:
     """What redaction did, in numbers."""
 
     by_type: Counter[str] = field(default_factory=Counter)
-    """Placeholders put in, by type."""
+    """Placeholders put in, by type; a query that is a line of its thread counts there."""
     suggested: int = 0
     """Suggestions in what will be published; a person decides on each."""
     refused: int = 0
@@ -104,10 +104,11 @@ def person_hmac(redactor: ThreadRedactor, author: str | None) -> str | None:
 def _count(one: Found, redacted: list[RedactedText], tally: RedactionTally) -> None:
     published = 1 + (one.title is not None)
     for at, text in enumerate(redacted):
+        twice = at == 0 and one.query_line >= 0
         for span in text.spans:
-            if span.band == "applied":
+            if span.band == "suggested":
+                tally.suggested += at < published
+            elif not twice:
                 tally.by_type[span.type] += 1
-            elif at < published:
-                tally.suggested += 1
-            if span.type == "SECRET" and one.place is not None and at != 0:
+            if not twice and span.type == "SECRET" and one.place is not None:
                 tally.secrets.append((one.place.file, one.place.offset, span.rule))

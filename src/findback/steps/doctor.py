@@ -10,6 +10,7 @@ from findback.errors import FindbackError
 from findback.model.protocols import Query, Retriever
 from findback.model.record import Record, Request
 from findback.retrievers.build import build_retriever, list_trusted
+from findback.retrievers.foreign import search_contained
 from findback.steps.masking import mask_text
 from findback.steps.opening import SetRequest, newest_release, open_documents, surround, trusted_items, with_others
 from findback.trust import digest_of, is_trusted
@@ -134,7 +135,7 @@ async def _probe(what: str, kind: str, retriever: Retriever, *, offline: bool) -
             return CheckItem(state="ok", what=what, found=f"{kind}, ready to be built")
         if offline:
             return CheckItem(state="ok", what=what, found=f"{kind}, not asked")
-        answer = await retriever.search(PROBE, 3)
+        answer = await search_contained(retriever, PROBE, 3)
         return CheckItem(state="ok", what=what, found=f"{kind}, answers ({len(answer.hits)} results to a probe)")
     except FindbackError as error:
         return CheckItem(state="fault", what=what, found=str(error), todo=error.hint)

@@ -1,13 +1,16 @@
 """Erase what people asked to have erased, and keep out those who objected."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from findback.errors import UsageError
 from findback.model.record import Record, Request
-from findback.privacy.key import Key, same_value
+from findback.privacy.aliases import digest_value
+from findback.privacy.key import Key
 from findback.sources.searchlog.events import digest_of
 from findback.steps.bench import open_bench, open_workspace_key
 from findback.steps.kept import now
+from findback.workbench.aliases import Called, Identity
+from findback.workbench.store import Workbench
 from findback.workspace import Workspace
 
 
@@ -15,8 +18,9 @@ class PurgeRequest(Request):
     """Erase every text of a person or channel from the workbench, for good."""
 
     person: tuple[str, ...] = ()
-    """What the person is known by: the id the source gives them (in Slack U…), which finds what they wrote; addresses,
-    names and phone numbers, which find where others wrote them. Several name one person."""
+    """What the person is known by: the id the source gives them (in Slack U…), an address, a phone number, or a name
+    that nobody else bears. Each finds what they wrote and where they are named; a shared name needs an id or address
+    beside it."""
     channel: tuple[str, ...] = ()
     """Channels or queues, as `source:id`, such as slack:C0123."""
     rejected: bool = False
@@ -27,7 +31,7 @@ class ExcludeRequest(Request):
     """Keep people and channels that objected out of the workbench from now on."""
 
     person: tuple[str, ...] = ()
-    """What the person is known by: the source's id, e-mail addresses, names, phone numbers."""
+    """What the person is known by: the source's id, an address, a phone number, or a name that nobody else bears."""
     channel: tuple[str, ...] = ()
     """Channels or queues, as `source:id`."""
 
@@ -42,7 +46,7 @@ def purge(workspace: Workspace, request: PurgeRequest) -> Erasure:
     """Erase texts; nothing of them remains in the database's bytes, and mining does not bring them back.
 
     Raises:
-        UsageError: If nothing is named.
+        UsageError: If nothing is named, or a name means several people.
         StorageError: If the database refuses.
     """
     if not (request.person or request.channel or request.rejected):
@@ -51,7 +55,7 @@ def purge(workspace: Workspace, request: PurgeRequest) -> Erasure:
     with open_bench(workspace, key) as bench:
         erased = bench.purge(
             now=now(),
-            person_hmac=person_digests(key, request.person),
+            person_hmac=identify_people(bench, key, request.person),
             container_hmac=channel_digests(key, request.channel),
             rejected=request.rejected,
         )
@@ -62,33 +66,46 @@ def exclude(workspace: Workspace, request: ExcludeRequest) -> Erasure:
     """Keep people and channels out from now on, and take out what is stored of them.
 
     Raises:
-        UsageError: If nobody is named.
+        UsageError: If nobody is named, or a name means several people.
         StorageError: If the database refuses.
     """
     if not (request.person or request.channel):
         raise UsageError("say who or what to keep out: --person or --channel")
     key = open_workspace_key(workspace)
-    counts: dict[str, int] = {}
+    channels = channel_digests(key, request.channel)
+    done: list[dict[str, int]] = []
     with open_bench(workspace, key) as bench:
-        for kind, digests in (
-            ("person", person_digests(key, request.person)),
-            ("container", channel_digests(key, request.channel)),
-        ):
-            if digests:
-                done = bench.exclude("person" if kind == "person" else "container", digests, now=now())._asdict()
-                counts = {name: counts.get(name, 0) + value for name, value in done.items()}
-    return Erasure(counts=counts)
+        people = identify_people(bench, key, request.person)
+        if people.values:
+            done.append(bench.exclude("person", people, now=now())._asdict())
+        if channels:
+            done.append(bench.exclude("container", channels, now=now())._asdict())
+    return Erasure(counts={name: sum(one[name] for one in done) for name in done[0]})
 
 
-def person_digests(key: Key, known_by: Iterable[str]) -> list[str]:
-    """Return every digest under which the workbench may know a person; search logs name people by a digest already."""
-    found: dict[str, None] = {}
-    for value in known_by:
-        found[key.hmac(value)] = None
-        found[key.hmac(digest_of(value) or "")] = None
-        for kind in ("PERSON", "EMAIL", "PHONE"):
-            found[key.hmac(same_value(kind, value))] = None
-    return list(found)
+def identify_people(bench: Workbench, key: Key, known_by: Sequence[str]) -> Identity:
+    """Return who is meant, as digests.
+
+    Raises:
+        UsageError: If a name means several people, or is empty.
+    """
+    if not all(value.strip() for value in known_by):
+        raise UsageError("an empty name means nobody", hint="--person U023, or an address or name")
+    who = bench.identify([_called(key, value.strip()) for value in known_by])
+    if who.doubtful:
+        names = ", ".join(repr(known_by[at]) for at in who.doubtful)
+        raise UsageError(
+            f"several people are called {names}, and nothing was changed",
+            hint="name the id the source gives the person (in Slack U…, in users.json), or an e-mail address",
+        )
+    return who
+
+
+def _called(key: Key, value: str) -> Called:
+    """Return the digests of a value; search logs name people by a digest already."""
+    names = {value, value.removeprefix("@")}
+    logged = {digest for name in names if (digest := digest_of(name)) is not None}
+    return Called(frozenset(key.hmac(name) for name in names | logged), digest_value(value, key.hmac))
 
 
 def channel_digests(key: Key, channels: Iterable[str]) -> list[str]:

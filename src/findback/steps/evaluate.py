@@ -18,11 +18,14 @@ from findback.model.evaluation import Axis, Evaluation, RetrieverScores, ScoreGr
 from findback.model.protocols import SILENT, Documents, Progress, Query, Retriever
 from findback.model.question import QuestionSet
 from findback.model.run import Run
+from findback.net import carrying
 from findback.retrievers.asking import Asked, ask_all
+from findback.steps.audiences import note_readers
 from findback.steps.changes import note_changes
 from findback.steps.drift import find_drift
-from findback.steps.egress import refuse_unreviewed
+from findback.steps.egress import refuse_unreviewed, state_of
 from findback.steps.gold import Labelled, label_columns, refuse_unscorable
+from findback.steps.holdout import open_holdout, write_look
 from findback.steps.kept import keep, now
 from findback.steps.legend import UNCERTAINTY, explain_metrics
 from findback.steps.lenient import lenient_group
@@ -78,6 +81,8 @@ class EvaluateRequest(SetRequest):
     """First searches whose latency is not counted."""
     seed: NonNegativeInt | None = None
     """Seed of resampling; findback.toml's when left out."""
+    holdout: bool = False
+    """Score what the release holds out: aggregates alone, and the look is written down for all to see."""
 
 
 def evaluate(
@@ -114,7 +119,8 @@ def evaluate(
     metrics = tuple(str(parse_metric(name)) for name in request.metrics or chosen.metrics)
     primary = str(parse_metric(chosen.primary))
     corpus = documents if documents is not None else open_documents(workspace, request, progress=progress)
-    asked = questions if questions is not None else open_questions(workspace, request, corpus)
+    opened = open_holdout if request.holdout else open_questions
+    asked = questions if questions is not None else opened(workspace, request, corpus)
     labelled = label_columns(asked.questions, corpus)
     refuse_unscorable(asked, corpus)
     seed = chosen.seed if request.seed is None else request.seed
@@ -132,10 +138,13 @@ def evaluate(
     refuse_unreviewed(asked, built, workspace.settings.egress)
     made, made_of = now(), make_up(asked)
     if corpus is not None and request.corpus is None and documents is None:
-        made_of = made_of.model_copy(update={"notes": (*made_of.notes, *note_changes(workspace, corpus))})
-    outcomes = wait_for(search_all(built, plan, corpus, made, progress))
+        noted = (*note_readers(corpus, workspace), *note_changes(workspace, corpus))
+        made_of = made_of.model_copy(update={"notes": (*made_of.notes, *noted)})
+    with carrying(state_of(asked)):
+        outcomes = wait_for(search_all(built, plan, corpus, made, progress))
     scored = [score_run(outcome.asked.run, labelled, wanted, seed=seed) for outcome in outcomes]
-    kept = [store(workspace, one.run, made) for one in scored]
+    # A kept run would show what was found for single held-out cases.
+    kept = [None if request.holdout else store(workspace, one.run, made) for one in scored]
     result = Evaluation(
         made=made,
         findback=version("findback"),
@@ -159,6 +168,8 @@ def evaluate(
         legend=(*explain_metrics(wanted), *UNCERTAINTY),
         limits=limits(made_of, retrievers=len(built), today=made.date()),
     )
+    if request.holdout:
+        result = write_look(workspace, asked, result)
     if workspace.file is not None:
         keep(workspace, result)
     return result
@@ -211,7 +222,9 @@ async def search_all(
                 created=made.isoformat(),
                 progress=progress,
             )
-            presence = await ask_presence(retriever, plan.golds, concurrency=plan.request.concurrency)
+            presence = await ask_presence(
+                retriever, plan.golds, plan.labelled.questions, concurrency=plan.request.concurrency
+            )
             outcomes.append(Outcome(asked, presence))
     return outcomes
 
@@ -298,8 +311,9 @@ def groups_of(scored: Scored, presence: Presence) -> list[ScoreGroup]:
         rows.pop("no-answer", None)
         if len(rows) > 1:
             groups.extend(scored.group(axis, value, rows[value], together=len(rows)) for value in sorted(rows))
-    held = [row for row in everything if questions[row].gold and any(presence.get(j.doc) for j in questions[row].gold)]
+    there = presence.held
+    held = [row for row in everything if any(there.get(judgement.doc) for judgement in questions[row].gold)]
     answerable = int(scored.scores.answerable.sum())
-    if held and len(held) < answerable and not any(there is None for there in presence.values()):
+    if held and len(held) < answerable and None not in there.values():
         groups.append(scored.group("indexed", "gold in the index", held))
     return groups

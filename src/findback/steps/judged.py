@@ -79,7 +79,9 @@ def apply_judgements(questions: QuestionSet, place: Path, documents: Documents |
     changed = tuple(_judge(question, by_question.get(question.id, [])) for question in questions.questions)
     used = sum(len(by_question.get(question.id, ())) for question in questions.questions)
     note = f"{used} of {len(added)} judgements added by hand were applied, from {judgements_file(place).name}"
-    return questions.model_copy(update={"questions": changed, "notes": (*questions.notes, note)})
+    return questions.model_copy(
+        update={"questions": changed, "notes": (*questions.notes, note), "judged_by_hand": used}
+    )
 
 
 def _judge(question: Question, added: list[HandJudgement]) -> Question:

@@ -6,6 +6,10 @@ from findback.measure.metrics.name import parse_metric
 
 UNCERTAINTY = (
     "[low, high]: 95 % interval of the mean; every cluster (one root, thread or near-duplicate query) counts once",
+    (
+        "golds: groups of questions that share a gold document, directly or through others; a set's gold documents"
+        " may be more, as one question can have several"
+    ),
     "deff: design effect of questions that share gold documents; above 1.5 the interval is the one by gold",
 )
 """What stands beside every figure."""

@@ -30,6 +30,7 @@ def make_up(questions: QuestionSet) -> SetMakeUp:
         golds=len({judgement.doc for question in asked for judgement in question.gold}),
         unlabelled=sum(1 for question in asked if question.judged is None and not question.gold_texts),
         unresolved=sum(1 for question in asked if question.unresolved),
+        judged_by_hand=questions.judged_by_hand,
         by={
             "origin": counts(question.origin for question in asked),
             "stratum": counts(question.stratum for question in asked),

@@ -24,10 +24,12 @@ from findback.mining.tickets import TicketMining, TicketRules
 from findback.mining.turns import TurnMining, mine_turns
 from findback.model.candidate import Candidate
 from findback.model.found import Found
+from findback.model.mined import Mined, MinedExport
 from findback.model.protocols import SILENT, Progress
-from findback.model.record import LOCAL_ONLY, Record
+from findback.model.record import LOCAL_ONLY
 from findback.model.settings import SourceSettings
 from findback.model.thread import Audience, Person
+from findback.privacy.aliases import digest_aliases
 from findback.privacy.key import Key
 from findback.privacy.opening import NO_VOCABULARY, describe_names, open_redactor
 from findback.privacy.vocabulary import read_vocabulary
@@ -67,46 +69,6 @@ class MineRequest(SetRequest):
     """Seed of the control sample."""
     dry_run: bool = False
     """Say what would be found and store nothing."""
-
-
-class MinedExport(Record):
-    """What one export gave."""
-
-    file: str
-    source: str
-    why: str
-    """Why it was taken for that source."""
-    counts: dict[str, int]
-    """What was looked at."""
-    skipped: dict[str, int]
-    """What was left out, by reason."""
-    rules: dict[str, int]
-    """Candidates by rule."""
-    unsupported: dict[str, str]
-    """Rules this source cannot support, and why."""
-    folded: dict[str, int]
-    """Candidates folded into others, by reason."""
-    notes: tuple[str, ...]
-
-
-class Mined(Record):
-    """What mining gave."""
-
-    exports: tuple[MinedExport, ...]
-    candidates: int
-    redacted: dict[str, int]
-    """Placeholders by type."""
-    suggested: int
-    """Suggestions that wait for a person, in what will be published."""
-    refused: int
-    """Questions dropped because they could not be redacted whole."""
-    secrets: int
-    secrets_file: str | None
-    stored: dict[str, int]
-    """What the workbench did with them; empty on a dry run."""
-    names: tuple[str, ...]
-    """Where names of people were looked for with less than a model."""
-    dry_run: bool
 
 
 @dataclass(slots=True)
@@ -169,7 +131,7 @@ def mine(workspace: Workspace, request: MineRequest, *, progress: Progress = SIL
             candidates += sum(1 for _ in redacted)
             continue
         with open_bench(workspace, key) as bench:
-            counts = bench.put(redacted, now=now())
+            counts = bench.put(redacted, now=now(), people=digest_aliases(_people(job), key.hmac))
             if job.name is not None and job.reading is not None and job.reading.until is not None:
                 bench.advance(job.name, Watermark(job.reading.until), now=now())
             bench.sweep_retention(now())
@@ -283,8 +245,10 @@ def _exam(workspace: Workspace, request: MineRequest, documents: Corpus | None) 
     """Return the exam's own questions, whose bursts in a log are an evaluation."""
     if newest_release(workspace) is None and request.set is None:
         return frozenset()
-    questions = open_questions(workspace, SetRequest(set=request.set), documents, path=find_set(workspace, request))
-    return frozenset(question.query for question in questions.questions)
+    named, place = SetRequest(set=request.set), find_set(workspace, request)
+    held_out = (False, True) if request.set is None else (False,)
+    sides = [open_questions(workspace, named, documents, path=place, holdout=held) for held in held_out]
+    return frozenset(question.query for side in sides for question in side.questions)
 
 
 def _people(job: _Job) -> list[Person]:

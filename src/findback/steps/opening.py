@@ -20,7 +20,10 @@ from findback.model.settings import CorpusSettings, RetrieverSettings
 from findback.model.trusted import Trusted
 from findback.privacy.core import CoreRedactor
 from findback.retrievers.build import build_retriever, list_trusted
+from findback.retrievers.readers import Readers
 from findback.retrievers.surroundings import Surroundings
+from findback.steps.audiences import note_roles, read_readers
+from findback.steps.egress import open_departures
 from findback.steps.judged import apply_judgements
 from findback.trust import require
 from findback.workspace import Workspace, models_home
@@ -116,8 +119,13 @@ def open_questions(
     *,
     path: Path | None = None,
     kind: SetKind = "unreleased set",
+    holdout: bool = False,
 ) -> QuestionSet:
     """Return a set: redacted, its gold resolved to documents, judgements added by hand applied.
+
+    What a release holds out is left out, unless it is asked for: then it is all there is.
+
+    A note warns of audiences that are no role of findback.toml.
 
     Raises:
         MissingError: If there is no such set.
@@ -133,8 +141,9 @@ def open_questions(
         skip_bad=request.skip_bad,
         redactor=redactor,
         kind=kind,
+        holdout=holdout,
     )
-    resolved = resolve(read, documents, redactor=redactor).set
+    resolved = resolve(note_roles(read, workspace), documents, redactor=redactor).set
     return apply_judgements(resolved, place, documents).model_copy(update={"place": str(place)})
 
 
@@ -222,12 +231,14 @@ def surround(
     return Surroundings(
         documents=documents,
         passages=passages,
+        readers=read_readers(documents) if documents is not None else Readers(),
         cache=workspace.private_part("indexes"),
         models=models_home(workspace.environment),
         base=workspace.root,
         environment=workspace.environment,
         retrievers=known,
         http=workspace.settings.http,
+        departures=open_departures(workspace),
         temporary=workspace.temporary(),
         progress=progress,
     )

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 from findback.errors import UsageError
+from findback.evalset.release import check_set
 from findback.model.record import LOCAL_ONLY, Record, Request
 from findback.privacy.core import CoreRedactor
 from findback.privacy.release_check import SecretScanner
@@ -42,6 +43,8 @@ class Verification(Record):
     findings: tuple[Finding, ...]
     unread: tuple[str, ...]
     """What could not be looked at, and why."""
+    damaged: tuple[str, ...] = ()
+    """What is not as a release published it, or breaks what must hold of cases."""
     texts: int
     files: int
     blobs: int
@@ -50,12 +53,12 @@ class Verification(Record):
 
     @property
     def clean(self) -> bool:
-        """Return whether everything was looked at and nothing found."""
-        return not (self.findings or self.unread)
+        """Return whether everything was looked at, nothing found, and each release is as it was published."""
+        return not (self.findings or self.unread or self.damaged)
 
 
 def verify(workspace: Workspace, request: VerifyRequest) -> Verification:
-    """Scan set, workbench, private folder and, on request, reports and git history.
+    """Scan set, workbench, private folder and, on request, reports and git history; check releases and head.
 
     Raises:
         UsageError: If history is asked for outside a git repository.
@@ -73,7 +76,7 @@ def verify(workspace: Workspace, request: VerifyRequest) -> Verification:
                 scanner.scan_text(text.text, f"workbench: {text.place} of candidate {text.candidate[:10]}")
     if workspace.private.is_dir():
         for folder in sorted(workspace.private.iterdir()):
-            scanner.scan_path(folder, rules=folder.name not in CORPUS_PLACES | {"workbench"})
+            scanner.scan_path(folder, rules=folder.name not in CORPUS_PLACES | {"workbench", "egress"})
     if request.history:
         if not (workspace.root / ".git").exists():
             raise UsageError(f"{workspace.root} is no git repository", hint="leave out --history")
@@ -82,6 +85,7 @@ def verify(workspace: Workspace, request: VerifyRequest) -> Verification:
     return Verification(
         findings=tuple(_finding(hit) for hit in report.hits),
         unread=tuple(f"{where}: {why}" for where, why in report.unread),
+        damaged=tuple(map(str, check_set(place, leak_limit=workspace.settings.measures.leak_limit))),
         texts=report.texts,
         files=report.files,
         blobs=report.blobs,

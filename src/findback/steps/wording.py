@@ -7,24 +7,27 @@ from functools import cached_property
 from statistics import median
 from typing import Literal, NamedTuple
 
-from findback.measure.article import ArticleFigures, measure_article_figures
+from findback.measure.article import ArticleFigures
+from findback.measure.clusters import code_clusters
 from findback.measure.comparable import explain
 from findback.measure.halves import LARGE, measure_large_set
 from findback.measure.halves import Corpus as LargeCorpus
 from findback.measure.imitation import find_hints
-from findback.measure.intervals import estimate_mean
+from findback.measure.intervals import Bounds, estimate_mean
 from findback.measure.ruler import Pool, code_pool
 from findback.measure.yardstick import (
     Figure,
     Lengths,
     Marks,
     Measured,
+    SetMeasured,
     Wording,
     choose_window,
     find_copied,
     measure_set,
 )
 from findback.model.audit import CopiedExample, Distribution, Hint, Side, Yardstick
+from findback.model.estimate import Estimate
 from findback.model.evaluation import Count
 from findback.model.hits import Span
 from findback.model.protocols import Documents
@@ -55,8 +58,6 @@ class Worded:
 
     questions: tuple[Question, ...]
     wordings: tuple[Wording, ...]
-    article_golds: tuple[str, ...]
-    """The text the articles' formulas see: the quoted gold where the set has one, else the document."""
     documents: tuple[str | None, ...]
     """Id of the document each gold text comes from."""
 
@@ -99,29 +100,26 @@ def word_questions(questions: QuestionSet, documents: Documents | None) -> Worde
     A question with several golds is measured against the one of the highest grade, the first of equals.
     """
     places = {document.id: at for at, document in enumerate(documents)} if documents is not None else {}
-    kept, wordings, article_golds, ids = [], [], [], []
+    kept, wordings, ids = [], [], []
     for question in questions.questions:
         found = _word(question, documents, places)
         if found is None:
             continue
-        wording, article_gold, document = found
+        wording, document = found
         kept.append(question)
         wordings.append(wording)
-        article_golds.append(article_gold)
         ids.append(document)
-    return Worded(tuple(kept), tuple(wordings), tuple(article_golds), tuple(ids))
+    return Worded(tuple(kept), tuple(wordings), tuple(ids))
 
 
-def _word(
-    question: Question, documents: Documents | None, places: dict[str, int]
-) -> tuple[Wording, str, str | None] | None:
+def _word(question: Question, documents: Documents | None, places: dict[str, int]) -> tuple[Wording, str | None] | None:
     quoted = " ".join(question.gold_texts)
     best = max(question.gold, key=lambda judgement: judgement.grade, default=None)
     document = documents.get(best.doc) if best is not None and documents is not None else None
     if document is None or best is None:
         if not quoted:
             return None
-        return Wording(question.query, quoted, language=question.language), quoted, None
+        return Wording(question.query, quoted, language=question.language), None
     start = document.text.find(best.anchor) if best.anchor else -1
     anchor = Span(start, start + len(best.anchor)) if best.anchor and start >= 0 else None
     wording = Wording(
@@ -131,8 +129,9 @@ def _word(
         anchor=anchor,
         language=question.language,
         gold_language=document.language,
+        article_gold=quoted or None,
     )
-    return wording, quoted or document.text, document.id
+    return wording, document.id
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,17 +139,22 @@ class Drawn:
     """The texts the chance floor draws from."""
 
     corpus: LargeCorpus
+    places: Mapping[str, int]
+    """Where a gold text is among them, for a set without documents."""
 
     @cached_property
     def pool(self) -> Pool:
         """Return them cut into words; both sides of an audit share the work."""
         return code_pool(*self.corpus)
 
-    def measure(self, wordings: Sequence[Wording], *, window: int, seed: int) -> tuple[Measured, ...]:
-        """Return a row for each question; large sets are measured by two processes."""
+    def measure(self, wordings: Sequence[Wording], *, window: int, seed: int) -> SetMeasured:
+        """Return the figures of each question; large sets are measured by two processes."""
+        if self.places:
+            # A question's own gold text is no chance it had.
+            wordings = [wording._replace(document=self.places[wording.gold]) for wording in wordings]
         if min(len(self.corpus.texts), len(wordings)) >= LARGE:
-            return measure_large_set(wordings, self.corpus, window=window, seed=seed, processes=2).rows
-        return measure_set(wordings, self.pool, window=window, seed=seed).rows
+            return measure_large_set(wordings, self.corpus, window=window, seed=seed, processes=2)
+        return measure_set(wordings, self.pool, window=window, seed=seed)
 
 
 def drawn_from(documents: Documents | None, worded: Worded, groups: Mapping[str, str]) -> Drawn:
@@ -162,12 +166,13 @@ def drawn_from(documents: Documents | None, worded: Worded, groups: Mapping[str,
         groups: Document id to the id that stands for its near-duplicates.
     """
     if documents is None:
-        return Drawn(LargeCorpus(list(dict.fromkeys(wording.gold for wording in worded.wordings))))
+        texts = list(dict.fromkeys(wording.gold for wording in worded.wordings))
+        return Drawn(LargeCorpus(texts), {text: place for place, text in enumerate(texts)})
     listed = list(documents)
     numbers: dict[str, int] = {}
     named = [numbers.setdefault(groups.get(document.id, document.id), len(numbers)) for document in listed]
     texts, languages = [document.text for document in listed], [document.language for document in listed]
-    return Drawn(LargeCorpus(texts, languages, named))
+    return Drawn(LargeCorpus(texts, languages, named), {})
 
 
 def share_window(own: Worded, other: Worded | None) -> Lengths:
@@ -182,8 +187,8 @@ def measure_side(
     rows: tuple[Measured, ...] = ()
     articles: tuple[ArticleFigures, ...] = ()
     if worded.wordings and window is not None:
-        rows = drawn.measure(worded.wordings, window=window, seed=seed)
-        articles = tuple(measure_article_figures([wording.query for wording in worded.wordings], worded.article_golds))
+        measured = drawn.measure(worded.wordings, window=window, seed=seed)
+        rows, articles = measured.rows, measured.articles
     lost = [row.leak.unmeasurable for row in rows if row.leak.unmeasurable is not None]
     languages = sorted({row.language for row in rows if row.language is not None})
     side = Side(
@@ -225,6 +230,13 @@ def yardsticks(
     """Return every measure's distribution, with chance floor and corrected shares where there are any."""
     if not rows:
         return ()
+    clusters = code_clusters([unit.cluster for unit in units], len(units))
+    golds = code_clusters([unit.gold for unit in units], len(units)).tolist()
+
+    def distribute(values: Sequence[float | None], bounds: Bounds | None = (0.0, 1.0)) -> Distribution:
+        mean = estimate_mean(values, clusters, golds, seed=seed, bounds=bounds)
+        return distribution([value for value in values if value is not None], mean)
+
     ours: tuple[tuple[Measure, list[Figure]], ...] = (
         ("overlap", [row.overlap for row in rows]),
         ("leak", [row.leak for row in rows]),
@@ -232,11 +244,11 @@ def yardsticks(
     made = [
         Yardstick(
             measure=name,
-            figures=distribution([figure.value for figure in figures], units, seed),
+            figures=distribute([figure.value for figure in figures]),
             floor=_mean(figure.floor for figure in figures),
             verbatim=_median(figure.verbatim for figure in figures),
             weighted=_median(figure.weighted for figure in figures),
-            corrected=distribution([figure.corrected for figure in figures], units, seed, bounds=None),
+            corrected=distribute([figure.corrected for figure in figures], None),
         )
         for name, figures in ours
     ]
@@ -244,33 +256,22 @@ def yardsticks(
         ("article overlap", [figures.overlap for figures in articles]),
         ("article leak", [figures.leak for figures in articles]),
     )
-    made += [
-        Yardstick(measure=name, figures=distribution(values, units, seed), floor=None, corrected=None)
-        for name, values in theirs
-    ]
+    made += [Yardstick(measure=name, figures=distribute(values), floor=None, corrected=None) for name, values in theirs]
     return tuple(made)
 
 
-def distribution(
-    values: Sequence[float | None],
-    units: Sequence[Unit],
-    seed: int,
-    *,
-    bounds: tuple[float, float] | None = (0.0, 1.0),
-) -> Distribution:
-    """Return how a share is distributed over questions; unmeasurable ones are left out and counted.
+def distribution(known: Sequence[float], mean: Estimate) -> Distribution:
+    """Return how a share is distributed over the questions that have one.
 
     A corrected share may lie below 0; the first bin of the histogram holds those too.
     """
-    known = [value for value in values if value is not None]
     bins = [0] * BINS
     for value in known:
         bins[min(max(int(value * BINS), 0), BINS - 1)] += 1
-    clusters, golds = [unit.cluster for unit in units], [unit.gold for unit in units]
     return Distribution(
         n=len(known),
         median=_median(known),
-        mean=estimate_mean(values, clusters, golds, seed=seed, bounds=bounds),
+        mean=mean,
         at_least_half=sum(value >= 0.5 for value in known) / len(known) if known else None,
         zero=sum(value == 0 for value in known) / len(known) if known else None,
         histogram=tuple(bins),

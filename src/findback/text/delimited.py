@@ -9,6 +9,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 Cell = str | int | float | None
@@ -35,6 +36,17 @@ class DelimitedRow(NamedTuple):
     cells: tuple[str, ...]
     fault: str | None = None
     """Why the record could not be read, or None; it then has no cells."""
+
+
+class DelimitedRecord(NamedTuple):
+    """One record below a header."""
+
+    line: int
+    """1-based line on which it starts."""
+    values: dict[str, str]
+    """Its cells by the names of the header."""
+    fault: str | None = None
+    """Why it could not be read, or None; it then has no values."""
 
 
 def guard_cell(text: str) -> str:
@@ -121,6 +133,30 @@ def delimited_rows(lines: Iterable[str], *, delimiter: str, guarded: bool = True
             continue
         if cells:
             yield DelimitedRow(start, reader.line_num, tuple(map(unguard_cell, cells) if guarded else cells))
+
+
+def delimited_records(lines: Iterable[str], *, delimiter: str | None = None) -> Iterator[DelimitedRecord]:
+    r"""Yield each record below the header, which is the first that can be read.
+
+    Args:
+        lines: Lines with their line ends.
+        delimiter: One character; guessed from the first line when None.
+
+    >>> [record.values or record.fault for record in delimited_records(["id;a\n", "7;x;y\n", "8;z\n"])]
+    ['3 cells, and the header has 2', {'id': '8', 'a': 'z'}]
+    """
+    rest = iter(lines)
+    first = next(rest, "")
+    header: tuple[str, ...] | None = None
+    for row in delimited_rows(chain([first], rest), delimiter=delimiter or guess_delimiter(first)):
+        if row.fault is not None:
+            yield DelimitedRecord(row.line, {}, row.fault)
+        elif header is None:
+            header = tuple(cell.strip() for cell in row.cells)
+        elif len(row.cells) != len(header):
+            yield DelimitedRecord(row.line, {}, f"{len(row.cells)} cells, and the header has {len(header)}")
+        else:
+            yield DelimitedRecord(row.line, dict(zip(header, row.cells, strict=True)))
 
 
 def _explain(message: str) -> str:

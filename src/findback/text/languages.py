@@ -5,9 +5,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
 from itertools import repeat
+from typing import Any, TypeAlias
 
 from findback.text.scripts import count_scripts, find_dominant_script
 from findback.text.words import words
+
+Counts: TypeAlias = Any
+"""Whole numbers, or arrays of them."""
 
 _LANGUAGE_OF_SCRIPT = {
     "Hang": "ko", "Thai": "th", "Laoo": "lo", "Khmr": "km", "Mymr": "my", "Grek": "el", "Hebr": "he",
@@ -63,8 +67,28 @@ def guess_latin_language(tokens: Sequence[str]) -> str | None:
         return None
     counts = [(total >> (16 * place) & 0xFFFF, language) for place, language in enumerate(load_stop_words())]
     (second, _), (best, language) = sorted(counts)[-2:]
-    plain = best >= _MIN_STOP_WORDS and best >= len(seen) / 10 and best >= 1.5 * second
-    return language if plain else None
+    return language if is_plain(best, second, len(seen)) else None
+
+
+def is_plain(best: Counts, second: Counts, seen: Counts) -> Counts:
+    """Say whether the function words of one language are plainly the most frequent; arrays give an array.
+
+    Args:
+        best: Distinct words of the text that are function words of the language with most of them.
+        second: The same for the language next to it.
+        seen: Distinct words of the text.
+    """
+    return (best >= _MIN_STOP_WORDS) & (best >= seen / 10) & (best >= 1.5 * second)
+
+
+@lru_cache(maxsize=1)
+def list_evidence() -> dict[str, int]:
+    """Return each function word with a bit set for every language that has it, in the order of `load_stop_words`."""
+    evidence: dict[str, int] = {}
+    for place, listed in enumerate(load_stop_words().values()):
+        for word in listed - _NO_EVIDENCE:
+            evidence[word] = evidence.get(word, 0) | 1 << place
+    return evidence
 
 
 @lru_cache(maxsize=1)
@@ -73,11 +97,11 @@ def _weigh_stop_words() -> dict[str, int]:
 
     Adding these numbers up counts all languages in one pass.
     """
-    weights: dict[str, int] = {}
-    for place, listed in enumerate(load_stop_words().values()):
-        for word in listed - _NO_EVIDENCE:
-            weights[word] = weights.get(word, 0) + (1 << (16 * place))
-    return weights
+    places = range(len(load_stop_words()))
+    return {
+        word: sum(1 << (16 * place) for place in places if languages >> place & 1)
+        for word, languages in list_evidence().items()
+    }
 
 
 def _tell_japanese_from_chinese(text: str) -> str | None:

@@ -32,6 +32,15 @@ def escape_terminal(text: str, *, multiline: bool = False) -> str:
     return _UNSAFE.sub(lambda match: _show(match[0]), laid_out)
 
 
+def show_in_place(text: str) -> str:
+    r"""Return a text that cannot reorder or hide anything, every character in its place: positions stay true.
+
+    >>> show_in_place("a\x1b[31m\r\n\u202eb")
+    'a␛[31m␍\n�b'
+    """
+    return _UNSAFE.sub(lambda match: _show(match[0]), text)
+
+
 def escape_markdown(text: str) -> str:
     r"""Return a text that reads the same in Markdown and forms no markup, cell, HTML, link or mention.
 

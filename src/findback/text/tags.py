@@ -9,6 +9,15 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+BLOCKS = frozenset(
+    (
+        *("address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "dialog", "div"),
+        *("dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6"),
+        *("header", "hr", "html", "legend", "li", "main", "nav", "ol", "p", "pre", "section", "summary", "table"),
+        *("tbody", "tfoot", "thead", "tr", "ul"),
+    )
+)
+"""Elements that begin and end a line of what a reader sees."""
 RAW_ELEMENTS = ("script", "style", "title", "textarea", "xmp", "noembed", "noframes")
 """Elements whose content is no markup."""
 MOST_TAG = 20_000

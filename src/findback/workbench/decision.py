@@ -1,8 +1,9 @@
 """A person moves a candidate from one state to another."""
 
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, Row, insert, select, update
 
 from findback.errors import MissingError, UsageError
 from findback.workbench.event import add_event
@@ -29,37 +30,77 @@ def decide_candidate(
         ConflictError: If it is no longer of that version.
         UsageError: If its state does not lead there.
     """
-    row = connection.execute(
-        select(CANDIDATES.c.id, CANDIDATES.c.state, CANDIDATES.c.version)
-        .where(CANDIDATES.c.key == key)
-        .with_for_update()
-    ).one_or_none()
-    if row is None:
-        raise missing_candidate(key)
+    row = hold_candidate(connection, key)
     if row.version != version:
         raise ConflictError(
             f"the candidate changed meanwhile: version {row.version}, {row.state}", state=row.state, version=row.version
         )
+    number = number_of_reviewer(connection, reviewer, now)
+    return move_candidate(connection, key, row, state, reviewer=number, reason=reason, now=now)
+
+
+def move_candidate(
+    connection: Connection,
+    key: str,
+    row: Row[*tuple[Any, ...]],
+    state: State,
+    *,
+    reviewer: int,
+    reason: str | None,
+    now: datetime,
+) -> int:
+    """Move a candidate whose row the transaction holds, write the decision down, and return its new version.
+
+    Raises:
+        UsageError: If its state does not lead there.
+    """
     if state not in WAYS[row.state]:
         ways = ", ".join(sorted(WAYS[row.state])) or "nothing else"
         raise UsageError(f"a candidate that is {row.state} cannot become {state}", hint=f"it can become {ways}")
-    values = {"state": state, "version": version + 1, "state_at": now, "updated_at": now}
+    version = int(row.version) + 1
+    values = {"state": state, "version": version, "state_at": now, "updated_at": now}
     connection.execute(update(CANDIDATES).where(CANDIDATES.c.id == row.id).values(**values))
-    number = number_of_reviewer(connection, reviewer, now)
     connection.execute(
         insert(DECISIONS).values(
             candidate=row.id,
-            reviewer=number,
+            reviewer=reviewer,
             at=now,
             before=row.state,
             after=state,
-            version=version + 1,
+            version=version,
             reason=reason,
         )
     )
-    details = {"before": row.state, "after": state, "version": version + 1}
-    add_event(connection, "decide", now, candidate=key, reviewer=number, details=details)
-    return version + 1
+    details = {"before": row.state, "after": state, "version": version}
+    add_event(connection, "decide", now, candidate=key, reviewer=reviewer, details=details)
+    return version
+
+
+def hold_candidate(connection: Connection, key: str) -> Row[*tuple[Any, ...]]:
+    """Return a candidate's id, state and version; nobody else may change it until the transaction ends.
+
+    Raises:
+        MissingError: If there is no such candidate.
+    """
+    columns = (CANDIDATES.c.id, CANDIDATES.c.state, CANDIDATES.c.version)
+    row = connection.execute(select(*columns).where(CANDIDATES.c.key == key).with_for_update()).one_or_none()
+    if row is None:
+        raise missing_candidate(key)
+    return row
+
+
+def log_original(connection: Connection, key: str, *, reviewer: str, reason: str, shown: bool, now: datetime) -> None:
+    """Write down that somebody asked for the words behind a placeholder; the reason goes with the candidate.
+
+    Raises:
+        MissingError: If there is no such candidate.
+    """
+    row = hold_candidate(connection, key)
+    number = number_of_reviewer(connection, reviewer, now)
+    values = {"candidate": row.id, "reviewer": number, "at": now, "before": row.state, "after": row.state}
+    connection.execute(insert(DECISIONS).values(**values, version=row.version, reason=reason))
+    details = {"outcome": "shown" if shown else "unreadable"}
+    add_event(connection, "original", now, candidate=key, reviewer=number, details=details)
 
 
 def number_of_reviewer(connection: Connection, subject: str, now: datetime) -> int:

@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, func, or_, select, update
 
+from findback.workbench.aliases import forget_aliases
 from findback.workbench.blocklist import TombstoneReason, add_tombstones
 from findback.workbench.people import with_lines, without_people
+from findback.workbench.remains import forget_changes_of, forget_lines, forget_restored
 from findback.workbench.rows import delete_candidates, in_chunks, read_by_numbers, rewrite_candidates
 from findback.workbench.state import UNDECIDED
 from findback.workbench.tables import CANDIDATES, LINES, SPANS
@@ -41,18 +43,19 @@ def erase_people(connection: Connection, people: Collection[str], now: datetime,
 
     Args:
         connection: Transaction of one who writes much.
-        people: HMACs of the people.
+        people: HMACs of the people, and of all else that stands for them in texts.
         now: When it happens.
         tombstones: Whether the keys of what goes are remembered.
     """
     numbers: list[int] = []
     for names in in_chunks(sorted(people)):
         numbers.extend(connection.scalars(select(CANDIDATES.c.id).where(CANDIDATES.c.asker_hmac.in_(names))))
-    candidates = _erase_candidates(connection, numbers, now, reason="purged" if tombstones else None)
+    candidates = erase_candidates(connection, numbers, now, reason="purged" if tombstones else None)
     mentions = 0
     concerned: set[int] = set()
     for names in in_chunks(sorted(people)):
         concerned.update(connection.scalars(select(LINES.c.candidate).where(LINES.c.author_hmac.in_(names))))
+        forget_restored(connection, names)
         mentions += connection.execute(
             update(SPANS).where(SPANS.c.value_hmac.in_(names)).values(value_hmac=None)
         ).rowcount
@@ -61,6 +64,8 @@ def erase_people(connection: Connection, people: Collection[str], now: datetime,
         changes = [(stored, without_people(stored.candidate, people)) for stored in read_by_numbers(connection, chunk)]
         lines += sum(len(stored.candidate.thread) - len(candidate.thread) for stored, candidate in changes)
         rewrite_candidates(connection, changes, now)
+        forget_lines(connection, {old.number: {line.key for line in new.thread} for old, new in changes})
+    forget_aliases(connection)
     return Erased(candidates, lines, mentions)
 
 
@@ -93,24 +98,32 @@ def erase_expired(connection: Connection, retention: Retention, now: datetime) -
         lines += connection.scalar(select(func.count()).where(LINES.c.candidate.in_(chunk))) or 0
         changes = [(stored, with_lines(stored.candidate, (), {})) for stored in read_by_numbers(connection, chunk)]
         rewrite_candidates(connection, changes, now)
+        forget_lines(connection, dict.fromkeys(chunk, ()))
         connection.execute(update(CANDIDATES).where(CANDIDATES.c.id.in_(chunk)).values(context_dropped_at=now))
+    forget_aliases(connection)
     return Erased(candidates, lines)
 
 
 def _erase_where(
     connection: Connection, where: ColumnElement[bool], now: datetime, *, reason: TombstoneReason | None
 ) -> int:
-    return _erase_candidates(
+    return erase_candidates(
         connection, connection.scalars(select(CANDIDATES.c.id).where(where)).all(), now, reason=reason
     )
 
 
-def _erase_candidates(
+def erase_candidates(
     connection: Connection, numbers: Sequence[int], now: datetime, *, reason: TombstoneReason | None
 ) -> int:
+    """Take candidates out and return how many; with a reason their keys are remembered.
+
+    What was said about them goes along, and the texts in the history of the cases they became.
+    """
     for chunk in in_chunks(numbers):
+        keys = connection.scalars(select(CANDIDATES.c.key).where(CANDIDATES.c.id.in_(chunk))).all()
+        forget_changes_of(connection, keys)
         if reason is not None:
-            keys = connection.scalars(select(CANDIDATES.c.key).where(CANDIDATES.c.id.in_(chunk))).all()
             add_tombstones(connection, "candidate", keys, reason, now)
         delete_candidates(connection, chunk)
+    forget_aliases(connection)
     return len(numbers)

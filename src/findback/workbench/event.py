@@ -49,3 +49,12 @@ def read_events(connection: Connection, limit: int, after: int) -> Iterator[Even
     )
     for row in connection.execute(query):
         yield Event(row.id, row.at, row.kind, row.candidate_key, row.subject, row.details or {})
+
+
+def read_newest(connection: Connection, limit: int, before: int | None) -> Iterator[Event]:
+    """Yield events, newest first, from the one before `before` on."""
+    query = select(EVENTS, REVIEWERS.c.subject).outerjoin(REVIEWERS, REVIEWERS.c.id == EVENTS.c.reviewer)
+    if before is not None:
+        query = query.where(EVENTS.c.id < before)
+    for row in connection.execute(query.order_by(EVENTS.c.id.desc()).limit(limit)):
+        yield Event(row.id, row.at, row.kind, row.candidate_key, row.subject, row.details or {})

@@ -7,6 +7,7 @@ from datetime import datetime
 from sqlalchemy import Connection, update
 
 from findback.model.candidate import Candidate
+from findback.workbench.aliases import Directory, remember_aliases
 from findback.workbench.blocklist import Blocklist, read_blocklist, read_gone
 from findback.workbench.event import add_event
 from findback.workbench.people import normalised, without_people
@@ -47,7 +48,9 @@ class PutCounts:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
-def put_batch(connection: Connection, batch: Sequence[Candidate], seen: set[str], now: datetime) -> PutCounts:
+def put_batch(
+    connection: Connection, batch: Sequence[Candidate], seen: set[str], now: datetime, directory: Directory
+) -> PutCounts:
     """Store one batch within the caller's transaction.
 
     Args:
@@ -55,9 +58,10 @@ def put_batch(connection: Connection, batch: Sequence[Candidate], seen: set[str]
         batch: Redacted candidates.
         seen: Keys given before in the same call; this batch's are added.
         now: When it happens.
+        directory: The people of the source.
     """
     counts = PutCounts()
-    blocklist = read_blocklist(connection)
+    blocklist = read_blocklist(connection, directory)
     gone = read_gone(connection, {candidate.key for candidate in batch})
     wanted: dict[str, Candidate] = {}
     repeated: set[str] = set()
@@ -78,6 +82,7 @@ def put_batch(connection: Connection, batch: Sequence[Candidate], seen: set[str]
     stored = read_by_keys(connection, wanted.keys(), hold=True)
     insert_candidates(connection, [candidate for key, candidate in wanted.items() if key not in stored], now)
     outcomes = _update(connection, stored, wanted, now)
+    remember_aliases(connection, directory, directory.concerned(wanted.values()))
     for key in wanted:
         name = "merged" if key in repeated else outcomes.get(key, "new")
         setattr(counts, name, getattr(counts, name) + 1)

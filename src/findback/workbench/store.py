@@ -1,16 +1,21 @@
 """The workbench: candidates with their evidence, decisions, and what must never come back."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from findback.errors import UsageError
+from findback.model.alias import Alias
 from findback.model.candidate import Candidate
+from findback.workbench.aliases import Called, Directory, Identity, identify
+from findback.workbench.asks import Asks
 from findback.workbench.blocklist import Kind, add_exclusion, add_tombstones
+from findback.workbench.cases import Cases
 from findback.workbench.database import Database
-from findback.workbench.decision import decide_candidate, missing_candidate
+from findback.workbench.decision import decide_candidate, log_original, missing_candidate
+from findback.workbench.doubles import Doubles
 from findback.workbench.erasure import (
     Erased,
     Retention,
@@ -19,21 +24,31 @@ from findback.workbench.erasure import (
     erase_people,
     erase_rejected,
 )
-from findback.workbench.event import Event, add_event, read_events
+from findback.workbench.event import Event, add_event, read_events, read_newest
+from findback.workbench.false_positives import FalsePositives
 from findback.workbench.faults import quietly
 from findback.workbench.intake import BATCH, PutCounts, put_batch
+from findback.workbench.jobs import Jobs
 from findback.workbench.listing import CandidateFilters, count_states, find_prefix, list_rows
+from findback.workbench.queue import Queue
+from findback.workbench.reservations import Reservations
+from findback.workbench.reviews import Reviews
 from findback.workbench.rows import StoredCandidate, in_chunks, read_by_keys
+from findback.workbench.same import SameValues
 from findback.workbench.scrub import ask_for_scrub, scrub_database
+from findback.workbench.sessions import Sessions
 from findback.workbench.state import State
 from findback.workbench.texts import StoredText, read_texts
+from findback.workbench.tokens import ApiTokens
 from findback.workbench.watermark import Watermark, advance_watermark, read_watermark
 
 EVERYTHING = CandidateFilters()
 RETENTION = Retention()
 
 
-class Workbench:
+class Workbench(
+    Reviews, Reservations, Queue, FalsePositives, Asks, Cases, SameValues, Doubles, Sessions, ApiTokens, Jobs
+):
     """An open workbench; several processes may have it open at once."""
 
     def __init__(self, database: Database, *, backup: Path | None = None) -> None:
@@ -59,7 +74,14 @@ class Workbench:
         return self._database.path
 
     @quietly("store candidates")
-    def put(self, candidates: Iterable[Candidate], *, now: datetime, batch: int = BATCH) -> PutCounts:
+    def put(
+        self,
+        candidates: Iterable[Candidate],
+        *,
+        now: datetime,
+        batch: int = BATCH,
+        people: Mapping[str, Sequence[Alias]] | None = None,
+    ) -> PutCounts:
         """Store candidates, in transactions of one batch each.
 
         Storing the same again changes nothing. What is undecided is brought up to date with new
@@ -70,15 +92,18 @@ class Workbench:
             candidates: Redacted candidates; read a batch at a time.
             now: When it happens.
             batch: Candidates in one transaction.
+            people: What the people of their source are called, by the HMAC of their id; kept for those who
+                wrote or are named in what is stored.
 
         Raises:
             StorageError: If the database refuses; the batches before stand.
         """
         counts = PutCounts()
+        directory = Directory(people)
         seen: set[str] = set()
         for chunk in in_chunks(candidates, batch):
             with self._database.writing() as connection:
-                counts.add(put_batch(connection, chunk, seen, now))
+                counts.add(put_batch(connection, chunk, seen, now, directory))
         return counts
 
     @quietly("list candidates")
@@ -146,23 +171,40 @@ class Workbench:
         """Reject a candidate and return its new version; raises what `decide` does."""
         return self.decide(key, "rejected", reviewer=reviewer, version=version, now=now, reason=reason)
 
+    @quietly("write down that an original was asked for")
+    def log_original(self, key: str, *, reviewer: str, reason: str, shown: bool, now: datetime) -> None:
+        """Write down that somebody asked for the words behind a placeholder, why, and whether they saw them.
+
+        Raises:
+            MissingError: If there is no such candidate.
+        """
+        with self._database.deciding() as connection:
+            log_original(connection, key, reviewer=reviewer, reason=reason, shown=shown, now=now)
+
+    @quietly("look a person up")
+    def identify(self, called: Sequence[Called]) -> Identity:
+        """Return who is meant by what they are called: ids, or what mining stored beside them."""
+        with self._database.reading() as connection:
+            return identify(connection, called)
+
     @quietly("write down an objection")
-    def exclude(self, kind: Kind, hmac: str | Iterable[str], *, now: datetime) -> Erased:
+    def exclude(self, kind: Kind, hmac: str | Iterable[str] | Identity, *, now: datetime) -> Erased:
         """Keep people or containers out from now on, and take out what is stored of them.
 
         Args:
             kind: person or container.
-            hmac: Their HMACs: one, or all of one person's.
+            hmac: Their HMACs: one, or all of one person's; or who was identified.
             now: When it happens.
 
         Raises:
             StorageError: If the texts are erased but their bytes cannot be overwritten yet.
         """
-        hmacs = _names(hmac)
+        who = _identity(hmac)
         with self._database.writing() as connection:
-            add_exclusion(connection, kind, hmacs, now)
+            add_exclusion(connection, kind, who.ids, now)
+            add_exclusion(connection, "alias", who.lasting, now)
             erase = erase_people if kind == "person" else erase_containers
-            erased = erase(connection, hmacs, now, tombstones=False)
+            erased = erase(connection, who.values, now, tombstones=False)
             add_event(connection, "exclude", now, details={"kind": kind, **erased._asdict()})
             ask_for_scrub(connection)
         scrub_database(self._database)
@@ -173,7 +215,7 @@ class Workbench:
         self,
         *,
         now: datetime,
-        person_hmac: str | Iterable[str] = (),
+        person_hmac: str | Iterable[str] | Identity = (),
         container_hmac: str | Iterable[str] = (),
         rejected: bool = False,
     ) -> Erased:
@@ -187,14 +229,15 @@ class Workbench:
             UsageError: If nothing is named.
             StorageError: If the texts are erased but their bytes cannot be overwritten yet.
         """
-        people, containers = _names(person_hmac), _names(container_hmac)
-        if not (people or containers or rejected):
+        who, containers = _identity(person_hmac), _names(container_hmac)
+        if not (who.values or containers or rejected):
             raise UsageError("say what to erase: a person, a channel, or what was rejected")
         with self._database.writing() as connection:
             parts: list[Erased] = []
-            if people:
-                parts.append(erase_people(connection, people, now, tombstones=True))
-                add_tombstones(connection, "person", people, "purged", now)
+            if who.values:
+                parts.append(erase_people(connection, who.values, now, tombstones=True))
+                add_tombstones(connection, "person", who.ids, "purged", now)
+                add_tombstones(connection, "alias", who.lasting, "purged", now)
             if containers:
                 parts.append(erase_containers(connection, containers, now, tombstones=True))
                 add_tombstones(connection, "container", containers, "purged", now)
@@ -245,6 +288,12 @@ class Workbench:
         with self._database.reading() as connection:
             return list(read_events(connection, limit, after))
 
+    @quietly("read the event log")
+    def newest_events(self, *, limit: int = 100, before: int | None = None) -> list[Event]:
+        """Return what happened, newest first, from the one before `before` on."""
+        with self._database.reading() as connection:
+            return list(read_newest(connection, limit, before))
+
     @quietly("read a watermark")
     def watermark(self, source: str) -> Watermark | None:
         """Return how far a source of findback.toml has been read; None when it never was."""
@@ -256,6 +305,13 @@ class Workbench:
         """Write down how far a source has been read and return it; it never goes back."""
         with self._database.deciding() as connection:
             return advance_watermark(connection, source, mark, now)
+
+
+def _identity(hmac: str | Iterable[str] | Identity) -> Identity:
+    if isinstance(hmac, Identity):
+        return hmac
+    names = frozenset(_names(hmac))
+    return Identity(names, names)
 
 
 def _names(hmac: str | Iterable[str]) -> list[str]:

@@ -1,6 +1,17 @@
-"""The tables of the workbench; what people wrote lies in `texts`, and reviewers' reasons in `decisions`."""
+"""The tables of the workbench; what people wrote lies in `texts`, reviewers' words in `decisions` and `reviews`."""
 
-from sqlalchemy import JSON, Boolean, Column, ForeignKey, ForeignKeyConstraint, Index, Integer, MetaData, Table
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    UniqueConstraint,
+)
 
 from findback.workbench.columns import ExactText, Number, UtcTime
 
@@ -191,6 +202,16 @@ TOMBSTONES = Table(
 )
 """Candidates, people and containers that were erased and must not come back."""
 
+ALIASES = Table(
+    "findback_aliases",
+    METADATA,
+    Column("person", ExactText, primary_key=True),
+    Column("alias", ExactText, primary_key=True, index=True),
+    Column("kind", ExactText, nullable=False),
+    Column("shared", Boolean, nullable=False),
+)
+"""What people of whom texts are stored are called besides their ids; all of it digests."""
+
 WATERMARKS = Table(
     "findback_watermarks",
     METADATA,
@@ -221,5 +242,126 @@ JOBS = Table(
 )
 """Long work that faces start: what it is, how far it has come, the code of its error."""
 
-WITH_TEXT = (CANDIDATES, TEXTS, LINES, SPANS, HITS, LINKS, DECISIONS)
+REVIEWS = Table(
+    "findback_reviews",
+    METADATA,
+    Column("id", Number, primary_key=True),
+    Column("candidate", ForeignKey("findback_candidates.id", ondelete="CASCADE"), nullable=False),
+    Column("reviewer", ForeignKey("findback_reviewers.id"), nullable=False),
+    Column("look", Integer, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("parent", Integer, nullable=False),
+    Column("role", ExactText, nullable=False),
+    Column("stage", ExactText, nullable=False),
+    Column("content", ExactText, nullable=False),
+    Column("basis", ExactText, nullable=False),
+    Column("wording", ExactText),
+    Column("answer", ExactText),
+    Column("state", ExactText, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("request", ExactText),
+    Column("at", UtcTime, nullable=False),
+    UniqueConstraint("candidate", "reviewer", "look", "revision"),
+    UniqueConstraint("reviewer", "request"),
+    sqlite_autoincrement=True,
+)
+"""Every revision of every review, each whole; `parent` is the one that undoing it gives back."""
+
+RESERVATIONS = Table(
+    "findback_reservations",
+    METADATA,
+    Column("candidate", ForeignKey("findback_candidates.id", ondelete="CASCADE"), primary_key=True),
+    Column("reviewer", ForeignKey("findback_reviewers.id"), nullable=False),
+    Column("until", UtcTime, nullable=False),
+)
+"""Who works on a candidate, and for how long nobody else is given it."""
+
+CASES = Table(
+    "findback_cases",
+    METADATA,
+    Column("candidate_key", ExactText, primary_key=True),
+    Column("case_id", ExactText, nullable=False, unique=True),
+    Column("cluster", ExactText, nullable=False),
+    Column("thread", ExactText, index=True),
+    Column("release", Integer),
+    Column("split", ExactText),
+    Column("at", UtcTime, nullable=False),
+)
+"""Which case a candidate became. It outlives the candidate, so that an erased one's case can be withdrawn."""
+
+CASE_CHANGES = Table(
+    "findback_case_changes",
+    METADATA,
+    Column("id", Number, primary_key=True),
+    Column("case_id", ExactText, nullable=False, index=True),
+    Column("at", UtcTime, nullable=False),
+    Column("what", ExactText, nullable=False),
+    Column("why", ExactText),
+    Column("role", ExactText, nullable=False),
+    Column("reviewer", ForeignKey("findback_reviewers.id")),
+    Column("before", ExactText),
+    Column("after", ExactText),
+    sqlite_autoincrement=True,
+)
+"""History of the cases: what changed, when, why and in which role."""
+
+ASKS = Table(
+    "findback_asks",
+    METADATA,
+    Column("id", Number, primary_key=True),
+    Column("candidate", ForeignKey("findback_candidates.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("token_digest", ExactText, nullable=False, unique=True),
+    Column("reviewer", ForeignKey("findback_reviewers.id"), nullable=False),
+    Column("at", UtcTime, nullable=False),
+    Column("until", UtcTime, nullable=False),
+    Column("used_at", UtcTime),
+    Column("answer", ExactText),
+    sqlite_autoincrement=True,
+)
+"""Links that ask a resolver about one candidate, and what they answered."""
+
+FALSE_POSITIVES = Table(
+    "findback_false_positives",
+    METADATA,
+    Column("id", Number, primary_key=True),
+    Column("candidate_key", ExactText, nullable=False),
+    Column("value_hmac", ExactText, nullable=False, index=True),
+    Column("type", ExactText, nullable=False),
+    Column("rule", ExactText, nullable=False),
+    Column("reviewer", ForeignKey("findback_reviewers.id"), nullable=False),
+    Column("at", UtcTime, nullable=False),
+    Index(None, "candidate_key", "reviewer"),
+    sqlite_autoincrement=True,
+)
+"""What redaction took and a reviewer gave back: the HMAC of the value, never the value."""
+
+SESSIONS = Table(
+    "findback_sessions",
+    METADATA,
+    Column("token_digest", ExactText, primary_key=True),
+    Column("reviewer", ForeignKey("findback_reviewers.id"), index=True),
+    Column("content", ExactText, nullable=False),
+    Column("at", UtcTime, nullable=False),
+    Column("seen_at", UtcTime, nullable=False),
+    Column("until", UtcTime, nullable=False),
+)
+"""Who is logged in to the page; the cookie holds the token, this only its digest."""
+
+API_TOKENS = Table(
+    "findback_api_tokens",
+    METADATA,
+    Column("id", Number, primary_key=True),
+    Column("token_digest", ExactText, nullable=False, unique=True),
+    Column("name", ExactText, nullable=False),
+    Column("reviewer", ForeignKey("findback_reviewers.id"), nullable=False),
+    Column("scopes", JSON(none_as_null=True), nullable=False),
+    Column("at", UtcTime, nullable=False),
+    Column("used_at", UtcTime),
+    Column("until", UtcTime, nullable=False),
+    Column("revoked_at", UtcTime),
+    sqlite_autoincrement=True,
+)
+"""Tokens for programs; shown once, kept as digests."""
+
+WITH_TEXT = (CANDIDATES, TEXTS, LINES, SPANS, HITS, LINKS, DECISIONS, REVIEWS, ASKS, CASE_CHANGES, ALIASES)
 """Tables whose files are written anew when texts are erased."""

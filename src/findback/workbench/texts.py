@@ -1,15 +1,19 @@
 """Every text the workbench holds, for those who look through them again."""
 
+import json
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
 from findback.model.candidate import RedactedSpan
 from findback.workbench.rows import StoredCandidate, read_rows
-from findback.workbench.tables import CANDIDATES, DECISIONS
+from findback.workbench.tables import ASKS, CANDIDATES, DECISIONS, REVIEWS
 
 PAGE = 200
+
+_NAMES = frozenset({"place", "type", "action", "doc", "document", "documents", "found_by", "wording"})
+"""Fields of reviews and answers that name places, types and documents."""
 
 
 class StoredText(NamedTuple):
@@ -18,7 +22,7 @@ class StoredText(NamedTuple):
     candidate: str
     """Key of the candidate."""
     place: str
-    """query, title, line, hint, evidence, document, file or reason."""
+    """query, title, line, hint, evidence, document, file, reason, review or answer."""
     position: int
     """Which one of its place, from 0."""
     text: str
@@ -40,7 +44,24 @@ def read_texts(connection: Connection, after: int) -> tuple[list[StoredText], in
         for at, row in enumerate(connection.execute(reasons))
         if row.reason is not None
     ]
+    for place, table, column in (("review", REVIEWS, REVIEWS.c.content), ("answer", ASKS, ASKS.c.answer)):
+        said = select(table.c.candidate, column.label("said")).where(table.c.candidate.in_(keys), column.is_not(None))
+        for at, row in enumerate(connection.execute(said.order_by(table.c.id))):
+            texts += [StoredText(keys[row.candidate], place, at, text) for text in _strings_of(json.loads(row.said))]
     return texts, stored[-1].number
+
+
+def _strings_of(value: Any) -> Iterator[str]:
+    """Yield what people wrote in a review or an answer: every string that is no name of a thing."""
+    if isinstance(value, dict):
+        for name, one in value.items():
+            if name not in _NAMES:
+                yield from _strings_of(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _strings_of(one)
+    elif isinstance(value, str):
+        yield value
 
 
 def _texts_of(stored: StoredCandidate) -> Iterator[StoredText]:

@@ -1,5 +1,6 @@
 """Messages by mapping: the shipped ones, and one's own."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from builders.chats import (
 )
 from findback.errors import DataError, SettingsError
 from findback.model.thread import Thread
-from findback.sources import mapped
+from findback.sources import mapped, shelf
 from findback.sources.format import Reading, Source, SourceOptions
 from findback.sources.mapped import MappedMessages
 
@@ -71,6 +72,28 @@ def test_discord_replies_make_threads_and_forum_posts_are_files(tmp_path: Path):
     assert threads[2].messages[0].actor == "bot"
     assert reading.skipped.counts == {"notices of the system": 1, "messages in direct messages": 1}
     assert ("11", ("user11", "Nick 11")) in [(person.id, person.names) for person in reading.people]
+
+
+def test_messages_that_do_not_fit_in_memory_are_read_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """On disk or in memory, threads, copies and replies are the same; private channels never get there."""
+    asked = mattermost_post(
+        "help", "ida", 1_788_253_200_000, "vpn?", {"user": "bo", "message": "wiki", "create_at": 1_788_253_260_000}
+    )
+    core = mattermost_post("core", "bo", 1_788_253_200_000, "secret plan")
+    other = mattermost_post("help", "ida", 1_788_953_200_000, "printer?")
+    path = write_lines(tmp_path / "import.jsonl", mattermost_export([asked, core, other, asked]))
+    held, first = read(mapped.mattermost, path)
+    put: list[str] = []
+    kept = shelf.Shelf.put
+    monkeypatch.setattr(shelf.Shelf, "put", lambda self, where, record: (put.append(where), kept(self, where, record)))
+    monkeypatch.setattr(shelf, "IN_MEMORY", 1)
+    (tmp_path / "scratch").mkdir()
+    spilled, second = read(mapped.mattermost, path, scratch=tmp_path / "scratch")
+    assert spilled == held
+    assert [[message.text for message in thread.messages] for thread in held] == [["vpn?", "wiki"], ["printer?"]]
+    assert first.skipped.counts == second.skipped.counts
+    assert second.skipped.counts == {"messages in private channels": 1, "further copies of the same message": 1}
+    assert set(put) == {"acme/help"}
 
 
 def test_mattermost_lines_hold_whole_threads(tmp_path: Path):
@@ -158,6 +181,30 @@ def test_any_program_is_read_by_a_mapping_of_ones_own(tmp_path: Path, suffix: st
     threads, _ = read(mapped.messages, path, mapping=mapping, channels=("r1",))
     assert [[message.text for message in thread.messages] for thread in threads] == [["vpn page?", "here"]]
     assert threads[0].messages[1].at.isoformat() == "2026-09-01T09:05:00+00:00"
+
+
+def test_parquet_rows_are_messages(tmp_path: Path):
+    """Typed columns are read as they are: times of the file's own kind, whole numbers as ids, nulls as nothing."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    asked = datetime(2026, 9, 1, 9, tzinfo=UTC)
+    rows = [
+        {"id": 1, "author": "ida", "at": asked, "text": "vpn page?", "channel": "help", "reply_to": None},
+        {
+            "id": 2,
+            "author": "bo",
+            "at": asked + timedelta(minutes=5),
+            "text": "see https://docs.example.org/vpn",
+            "channel": "help",
+            "reply_to": 1,
+        },
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "chat.parquet")
+    threads, _ = read(mapped.messages, tmp_path / "chat.parquet", channels=("help",))
+    assert [[(one.id, one.author, one.at) for one in thread.messages] for thread in threads] == [
+        [("1", "ida", asked), ("2", "bo", asked + timedelta(minutes=5))]
+    ]
+    assert threads[0].messages[1].links[0].url == "https://docs.example.org/vpn"
+    assert threads[0].messages[1].place.offset == 1
 
 
 def test_a_mapping_that_makes_no_sense_is_refused(tmp_path: Path):

@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from builders.slack import START, SlackExport, small_export, stamp
-from findback.errors import DataError, RefusedError
+from findback.errors import DataError, RefusedError, StorageError
 from findback.model.thread import Thread
-from findback.sources.archive import Limits, open_archive
-from findback.sources.chat import slack, slack_halves
+from findback.sources import shelf
+from findback.sources.archive import Limits
+from findback.sources.chat import slack, slack_parts
 from findback.sources.format import Reading, Source, SourceOptions
+from findback.sources.opening import open_archive
 from findback.sources.scope import load_excluded
 
 
@@ -271,6 +273,28 @@ def test_lines_of_messages_are_read_by_channel(tmp_path: Path):
     assert [thread.container for thread in read(path, channels=("C2OTHER",))[0]] == ["C2OTHER"]
 
 
+def test_lines_that_do_not_fit_in_memory_are_read_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Messages of two channels come in turns: on disk or in memory, the threads and where they lie are the same."""
+    lines = [
+        {
+            "channel": f"C{number % 2}",
+            "channel_type": "channel",
+            "user": "U1",
+            "ts": stamp(number),
+            "text": f"{number}?",
+        }
+        for number in range(20)
+    ]
+    path = tmp_path / "dump.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    held, _ = read(path)
+    monkeypatch.setattr(shelf, "IN_MEMORY", 300)
+    assert read(path, scratch=tmp_path)[0] == held
+    assert [[message.text for message in thread.messages] for thread in held] == [
+        [f"{number}?" for number in range(first, 20, 2)] for first in (0, 1)
+    ]
+
+
 def test_bad_records_are_named_by_file_and_place_and_the_good_ones_kept_on_request(tmp_path: Path):
     """Broken JSON has its line, a broken message its number; skipping keeps everything else and counts them."""
     export = small_export()
@@ -427,7 +451,7 @@ def many_channels() -> SlackExport:
 
 def test_two_processes_read_what_one_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Threads, their order, counts, faults and people are the same."""
-    monkeypatch.setattr(slack_halves, "LARGE", 1)
+    monkeypatch.setattr(slack_parts, "LARGE", 1)
     path = many_channels().zip(tmp_path / "export.zip")
     alone, one = read(path, skip_bad=True)
     together, two = read(path, skip_bad=True, processes=2)
@@ -445,7 +469,7 @@ def test_two_processes_read_what_one_does(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_a_second_process_that_meets_a_bomb_or_is_not_waited_for_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """What the child refuses is refused; who stops reading in the middle leaves no process behind."""
-    monkeypatch.setattr(slack_halves, "LARGE", 1)
+    monkeypatch.setattr(slack_parts, "LARGE", 1)
     export = many_channels()
     reading = slack.read(export.zip(tmp_path / "fine.zip"), SourceOptions(processes=2, skip_bad=True))
     assert next(reading.threads).container == "C0TEAM"
@@ -453,7 +477,21 @@ def test_a_second_process_that_meets_a_bomb_or_is_not_waited_for_ends(tmp_path: 
     export.files["team-1/2026-09-30.json"] = b"[" + b" " * 40_000_000 + b"]"
     with pytest.raises(RefusedError, match="team-1"):
         read(export.zip(tmp_path / "bomb.zip"), processes=2)
-    assert len(read(tmp_path / "fine.zip", processes=2, skip_bad=True, screen=lambda text: "?" in text)[0]) == 35
+    asks = lambda texts: [place for place, text in enumerate(texts) if "?" in text]  # noqa: E731 -- cannot be pickled
+    assert len(read(tmp_path / "fine.zip", processes=2, skip_bad=True, screen=asks)[0]) == 35
+
+
+@pytest.mark.parametrize(
+    ("program", "said"), [("/bin/false", "died"), ("/nowhere/python", "no further process can be started")]
+)
+def test_a_process_that_dies_or_cannot_start_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, said: str
+):
+    """Nothing hangs and nothing is read by half."""
+    monkeypatch.setattr(slack_parts, "LARGE", 1)
+    monkeypatch.setattr(slack_parts.sys, "executable", program)
+    with pytest.raises(StorageError, match=said):
+        read(many_channels().zip(tmp_path / "export.zip"), processes=2, skip_bad=True)
 
 
 def test_the_real_shaped_export_is_read_whole(data: Path):

@@ -7,6 +7,7 @@ import pytest
 from builders.chats import CHANNEL, CHAT, teams_channel, teams_mention, teams_message, write_json, write_lines
 from findback.errors import DataError
 from findback.model.thread import Thread
+from findback.sources import shelf
 from findback.sources.chat import teams
 from findback.sources.format import Reading, Source, SourceOptions
 
@@ -35,6 +36,25 @@ ANSWER = teams_message(
 def test_the_module_keeps_the_contract_of_sources():
     """The reader has everything a source must have."""
     assert isinstance(teams, Source)
+
+
+def test_messages_that_do_not_fit_in_memory_are_read_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """On disk or in memory, threads and copies are the same; direct messages never get there."""
+    chat = [teams_message(f"d{number}", "u1", number, "<p>psst</p>", chatId=CHAT) for number in range(3)]
+    write_lines(tmp_path / "messages.jsonl", [ANSWER, *chat, QUESTION, ANSWER])
+    write_json(tmp_path / "channels.json", {"value": [teams_channel()]})
+    held, first = read(tmp_path)
+    put: list[str] = []
+    kept = shelf.Shelf.put
+    monkeypatch.setattr(shelf.Shelf, "put", lambda self, where, record: (put.append(where), kept(self, where, record)))
+    monkeypatch.setattr(shelf, "IN_MEMORY", 1)
+    (tmp_path / "scratch").mkdir()
+    spilled, second = read(tmp_path, scratch=tmp_path / "scratch")
+    assert spilled == held
+    assert len(held[0].messages) == 2
+    assert first.skipped.counts == second.skipped.counts
+    assert second.skipped.counts == {"messages in direct messages": 3, "further copies of the same message": 1}
+    assert set(put) == {CHANNEL}
 
 
 def test_a_channel_thread_with_html_mentions_and_wrapped_links(tmp_path: Path):

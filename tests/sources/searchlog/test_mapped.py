@@ -12,27 +12,12 @@ from findback.errors import DataError, UsageError
 from findback.mining.searches import SearchMining, mine_searches
 from findback.sources.format import SourceOptions
 from findback.sources.searchlog import mapped
-from findback.sources.searchlog.engines import close
 from findback.sources.searchlog.mapping import load_mapping
 from findback.sources.searchlog.readthedocs import source as readthedocs
 
 SHIPPED = (
     mapped.ga4, mapped.algolia, mapped.algolia_analytics, mapped.elastic, mapped.solr, mapped.nginx, mapped.searches,
 )  # fmt: skip
-
-
-@pytest.fixture
-def read():
-    opened = []
-
-    def _read(source, path, **options):
-        reading = source.read(path, SourceOptions(**options))
-        opened.append(reading.table.get_backend())
-        return reading
-
-    yield _read
-    for connection in opened:
-        close(connection)
 
 
 def rows(reading):

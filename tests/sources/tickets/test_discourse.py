@@ -1,16 +1,16 @@
 """Discourse topics."""
 
+from functools import partial
+
 import pytest
 
+from builders.readings import threads_of
 from builders.tickets import KB, discourse_post, discourse_topic, lines_of, written
 from findback.errors import DataError
-from findback.sources.format import Source, SourceOptions
+from findback.sources.format import Source
 from findback.sources.tickets.discourse import FIRST_PAGE, Discourse
 
-
-def read(path, **options):
-    reading = Discourse().read(path, SourceOptions(**options))
-    return list(reading.threads), reading
+read = partial(threads_of, Discourse())
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,10 @@
 """GitHub issues and discussions."""
 
+from functools import partial
+
 import pytest
 
+from builders.readings import threads_of
 from builders.tickets import (
     KB,
     github_comment,
@@ -16,10 +19,7 @@ from findback.sources.format import Source, SourceOptions
 from findback.sources.tickets.discussions import CUT_SHORT
 from findback.sources.tickets.github import GitHub
 
-
-def read(path, **options):
-    reading = GitHub().read(path, SourceOptions(**options))
-    return list(reading.threads), reading
+read = partial(threads_of, GitHub())
 
 
 def test_the_real_file_is_read(data):

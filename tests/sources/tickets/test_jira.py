@@ -1,17 +1,17 @@
 """Jira issues."""
 
+from functools import partial
+
 import pytest
 
+from builders.readings import threads_of
 from builders.tickets import KB, adf, adf_paragraph, jira_issue, jira_person, lines_of, written
 from findback.errors import DataError
 from findback.model.thread import Link
-from findback.sources.format import Source, SourceOptions
+from findback.sources.format import Source
 from findback.sources.tickets.jira import Jira
 
-
-def read(path, **options):
-    reading = Jira().read(path, SourceOptions(**options))
-    return list(reading.threads), reading
+read = partial(threads_of, Jira())
 
 
 def test_an_issue_becomes_a_thread(tmp_path):
@@ -53,6 +53,19 @@ def test_remote_links_inside_and_beside_are_attached(tmp_path):
         Link(f"{KB}/beside", "structured-attach", "Beside"),
     )
     assert reading.skipped.counts == {"links and comments whose issue is not in the export": 1}
+
+
+def test_a_comment_beside_its_issue_keeps_its_own_place(tmp_path):
+    """What the workbench points at is the file that holds the comment, not the one that holds the issue."""
+    issue = jira_issue()
+    comment = issue["fields"]["comment"]["comments"].pop()
+    comment["self"] = "https://jira.example.org/rest/api/3/issue/HELP-12/comment/1"
+    written(tmp_path / "issues.jsonl", lines_of([issue]))
+    apart = written(tmp_path / "comments.jsonl", "\n" + lines_of([comment]))
+    (thread,), _ = read(tmp_path)
+    assert [message.place.file.endswith("issues.jsonl") for message in thread.messages] == [True, False]
+    assert thread.messages[1].place.file.endswith("comments.jsonl")
+    assert apart.read_bytes()[thread.messages[1].place.offset :].lstrip().startswith(b"{")
 
 
 @pytest.mark.parametrize(

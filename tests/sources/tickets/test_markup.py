@@ -10,7 +10,7 @@ from findback.model.thread import Link, Mark
 from findback.sources.adf import read_adf
 from findback.sources.mail import find_quotes
 from findback.sources.markdown import read_markdown
-from findback.sources.marked import Marked, drop_quoted, find_urls, read_plain, settle_marks, unwrap_link
+from findback.sources.marked import Marked, drop_quoted, find_urls, read_plain, settle_marks
 from findback.sources.markup import read_html
 from findback.sources.wiki import read_wiki
 from findback.text.tags import decode_entities
@@ -240,27 +240,6 @@ def test_wiki_markup_is_marked():
     assert [(link.url, link.label) for link in marked.links] == [("https://kb.example.org/a", "guide")]
     assert [mark.kind for mark in marked.marks] == ["user", "link", "code", "quote"]
     assert marked.marks[0].value == "5b:2"
-
-
-@pytest.mark.parametrize(
-    ("url", "inner"),
-    [
-        (
-            "https://eu1.safelinks.protection.outlook.com/?url=https%3A%2F%2Fkb.example.org%2Fa&data=1",
-            "https://kb.example.org/a",
-        ),
-        ("https://www.google.com/url?sa=t&q=https://kb.example.org/a", "https://kb.example.org/a"),
-        ("https://www.google.com/search?q=vpn", "https://www.google.com/search?q=vpn"),
-        (
-            "https://kb.example.org/?url=https://other.example.org",
-            "https://kb.example.org/?url=https://other.example.org",
-        ),
-        ("https://[broken", "https://[broken"),
-    ],
-)
-def test_wrapped_addresses_are_unwrapped(url, inner):
-    """What a mail filter wrapped is the page itself; anything else stays."""
-    assert unwrap_link(url) == inner
 
 
 def test_marks_never_overlap():

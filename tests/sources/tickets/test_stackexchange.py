@@ -1,18 +1,17 @@
 """Stack Exchange dumps."""
 
 import time
+from functools import partial
 
 import pytest
 
+from builders.readings import threads_of
 from builders.tickets import KB, stack_answer, stack_posts, stack_question, stack_row, written
 from findback.errors import DataError, RefusedError
-from findback.sources.format import Source, SourceOptions
+from findback.sources.format import Source
 from findback.sources.tickets.stackexchange import StackExchange
 
-
-def read(path, **options):
-    reading = StackExchange().read(path, SourceOptions(**options))
-    return list(reading.threads), reading
+read = partial(threads_of, StackExchange())
 
 
 def test_the_real_dump_holds_42_accepted_answers_with_a_link(data, capsys):

@@ -1,10 +1,12 @@
 """Zendesk exports."""
 
 import zipfile
+from functools import partial
 
 import orjson
 import pytest
 
+from builders.readings import threads_of
 from builders.tickets import (
     KB,
     ZENDESK_USERS,
@@ -17,13 +19,10 @@ from builders.tickets import (
     zendesk_ticket,
 )
 from findback.errors import DataError
-from findback.sources.format import Source, SourceOptions
+from findback.sources.format import Source
 from findback.sources.tickets.zendesk import Zendesk
 
-
-def read(path, **options):
-    reading = Zendesk().read(path, SourceOptions(**options))
-    return list(reading.threads), reading
+read = partial(threads_of, Zendesk())
 
 
 def export(folder, tickets, audits=(), users=ZENDESK_USERS):

@@ -7,6 +7,7 @@ import pytest
 from langchain_core.load import dumpd
 from langchain_core.messages import messages_to_dict
 
+from builders.readings import turns_of
 from builders.traces import (
     QUESTION,
     REWRITES,
@@ -19,13 +20,7 @@ from builders.traces import (
 )
 from findback.errors import DataError
 from findback.model.mcp_call import McpCall
-from findback.sources.format import SourceOptions
 from findback.sources.traces import claude_code, langgraph, mcp_log, openai
-
-
-def turns_of(reader, path, **options):
-    reading = reader.read(path, SourceOptions(**options))
-    return list(reading.turns), reading
 
 
 def call(identity: str, name: str, arguments: dict) -> dict:

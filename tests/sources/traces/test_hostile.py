@@ -7,29 +7,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from builders.traces import QUESTION, REWRITES, Spans, agent_turn, write_json, write_lines
+from builders.traces import QUESTION, READERS, REWRITES, Spans, agent_turn, write_json, write_lines
 from findback.errors import DataError, FindbackError, RefusedError
 from findback.mining.turns import TurnMining, mine_turns
 from findback.model.thread import Skipped
 from findback.model.turn import Turn
 from findback.sources.archive import Limits
 from findback.sources.format import SourceOptions
-from findback.sources.traces import (
-    agent_runs,
-    calls,
-    claude_code,
-    drafts,
-    langfuse,
-    langgraph,
-    langsmith,
-    mcp_log,
-    openai,
-    openinference,
-    otel,
-)
+from findback.sources.traces import drafts, otel
 from findback.sources.traces.evaluation import drop_bursts
-
-READERS = (agent_runs, calls, claude_code, langfuse, langgraph, langsmith, mcp_log, openai, openinference, otel)
 
 KEYS = st.sampled_from(
     [

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from builders.readings import turns_of
 from builders.traces import QUESTION, REWRITES, write_json, write_lines
 from findback.errors import DataError, UsageError
-from findback.sources.format import SourceOptions
 from findback.sources.traces import agent_runs, calls
 from findback.sources.traces.mapping import load_mapping
 
@@ -21,11 +21,6 @@ ROWS = [
     {"turn_id": "2", "session": "s", "user": "u", "question": "No, I meant mail", "tool": "kb", "query": "mail",
      "n_results": None, "documents": None, "timestamp": "2026-03-01T08:01:00Z", "success": None},
 ]  # fmt: skip
-
-
-def turns_of(reader, path, **options):
-    reading = reader.read(path, SourceOptions(**options))
-    return list(reading.turns), reading
 
 
 def written(tmp_path, shape):

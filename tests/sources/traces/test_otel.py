@@ -1,21 +1,19 @@
 """OpenTelemetry traces, made by the real SDK."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from builders.readings import turns_of
 from builders.traces import QUESTION, REWRITES, Spans, agent_turn, messages, said, write_json, write_lines
 from findback.errors import DataError
 from findback.net import MARKER, USER_AGENT
-from findback.sources.format import Reading, SourceOptions
 from findback.sources.traces import otel
 from findback.sources.traces.evaluation import is_marked
 
-
-def read(path: Path, **options) -> tuple[list, Reading]:
-    reading = otel.read(path, SourceOptions(**options))
-    return list(reading.turns), reading
+read = partial(turns_of, otel)
 
 
 def turns_or_error(path: Path) -> list | DataError:

@@ -3,22 +3,8 @@
 import pytest
 from langchain_core.messages import messages_to_dict
 
-from builders.traces import QUESTION, REWRITES, Spans, agent_turn, checkpoints, write_json, write_lines
+from builders.traces import QUESTION, READERS, REWRITES, Spans, agent_turn, checkpoints, write_json, write_lines
 from findback.sources.format import Source
-from findback.sources.traces import (
-    agent_runs,
-    calls,
-    claude_code,
-    langfuse,
-    langgraph,
-    langsmith,
-    mcp_log,
-    openai,
-    openinference,
-    otel,
-)
-
-READERS = (agent_runs, calls, claude_code, langfuse, langgraph, langsmith, mcp_log, openai, openinference, otel)
 
 
 def otel_rows():

@@ -16,17 +16,12 @@ from openinference.semconv.trace import (
     ToolCallAttributes,
 )
 
+from builders.readings import turns_of
 from builders.traces import QUESTION, REWRITES, Spans, write_json, write_lines
 from findback.errors import DataError, RefusedError
-from findback.sources.format import SourceOptions
 from findback.sources.traces import langfuse, langsmith, openinference, otel
 
 KIND = SpanAttributes.OPENINFERENCE_SPAN_KIND
-
-
-def turns_of(reader, path, **options):
-    reading = reader.read(path, SourceOptions(**options))
-    return list(reading.turns), reading
 
 
 def inference_spans() -> Spans:
@@ -218,6 +213,13 @@ def test_langfuse_without_its_inputs_says_so(tmp_path):
     assert reading.notes[1] == "1 retrieval spans, 0 with query text"
 
 
+def test_a_failed_langfuse_search_is_no_empty_one(tmp_path):
+    """What a retriever gave back with an error says nothing about results."""
+    rows = [OBSERVATIONS[0], OBSERVATIONS[1] | {"level": "ERROR"}]
+    [turn], _ = turns_of(langfuse, write_lines(tmp_path / "o.jsonl", rows))
+    assert [(call.results, call.failed) for call in turn.calls] == [(None, True)]
+
+
 def test_langfuse_attributes_on_otel_spans(tmp_path):
     """What Langfuse's SDK puts on OpenTelemetry spans is read from OTLP."""
     spans = Spans()
@@ -273,6 +275,14 @@ def test_langsmith_runs(tmp_path, shape):
         (REWRITES[1], None, True),
     ]
     assert turn.calls[0].documents == ("docs/certs.md",)
+
+
+def test_feedback_without_a_value_takes_nothing_away(tmp_path):
+    """A score that cannot be read leaves the one a person gave."""
+    runs = langsmith_runs()
+    runs[0]["feedback_stats"]["user_comment"] = {"n": 1, "avg": None}
+    [turn], _ = turns_of(langsmith, write_lines(tmp_path / "runs.jsonl", runs))
+    assert turn.feedback == 0.0
 
 
 def test_rows_of_wrong_types_are_faults(tmp_path):

@@ -6,8 +6,10 @@ import orjson
 
 from findback.errors import DataError, Fault
 from findback.evalset.cases import parse_cases
+from findback.evalset.checks import ANY_LEAK, DEFAULT_LEAK_LIMIT
 from findback.evalset.format import ReadOptions
 from findback.evalset.textfile import Faults, digest_files, first_line, open_file
+from findback.model.case import Split
 from findback.model.question import QuestionSet, question_from_case
 
 name = "findback"
@@ -33,14 +35,17 @@ def recognise(path: Path) -> str | None:
 
 
 def read(path: Path, options: ReadOptions) -> QuestionSet:
-    """Return the active cases as questions; retired and withdrawn ones are counted in a note.
+    """Return the active dev cases as questions, or those held out where they are asked for.
+
+    Retired and withdrawn cases, and those of the other side, are counted in notes.
 
     Raises:
         DataError: With every fault found, or when a release is not what its manifest says.
     """
     file = path / _CASES if path.is_dir() else path
     faults = Faults()
-    cases = parse_cases(file, faults)
+    released = path.is_dir() and (path / _MANIFEST).is_file()
+    cases = parse_cases(file, faults, leak_limit=ANY_LEAK if released else DEFAULT_LEAK_LIMIT)
     notes = faults.settle(f"{file.name} (cases)", skip_bad=options.skip_bad)
     if not cases:
         raise DataError(f"{file} holds no cases")
@@ -49,10 +54,14 @@ def read(path: Path, options: ReadOptions) -> QuestionSet:
     active = [case for case in cases if case.status == "active"]
     if len(active) < len(cases):
         notes += (f"{len(cases) - len(active):,} retired or withdrawn cases left out",)
+    side: Split = "holdout" if options.holdout else "dev"
+    kept = [case for case in active if case.split == side]
+    if len(kept) < len(active):
+        notes += (f"{len(active) - len(kept):,} {'dev' if options.holdout else 'held-out'} cases left out",)
     return QuestionSet(
         name=path.name,
         kind="unreleased set" if number is None else "release",
-        questions=tuple(question_from_case(case) for case in active),
+        questions=tuple(question_from_case(case) for case in kept),
         sha256=digest,
         release=number,
         format=name,

@@ -1,13 +1,12 @@
 """Any JSON Lines, JSON, CSV or Parquet file, by its columns."""
 
-import importlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from findback.errors import DataError, MissingLibraryError
+from findback.errors import DataError
 from findback.evalset.columns import is_weak, map_columns
 from findback.evalset.extra import add_extra, best_grades, read_extra, side_file, write_extra
 from findback.evalset.format import ReadOptions
@@ -17,6 +16,7 @@ from findback.evalset.textfile import Faults, digest_files
 from findback.evalset.values import list_cell
 from findback.evalset.writing import write_pieces
 from findback.model.question import Question, QuestionSet
+from findback.registry import load_module
 from findback.text.delimited import delimited_lines
 
 name = "mapped"
@@ -215,11 +215,5 @@ def _cell(value: Any) -> str | None:
 
 
 def _parquet(rows: list[dict[str, Any]]) -> bytes:
-    try:
-        writer = importlib.import_module("findback.evalset.parquet")
-    except ModuleNotFoundError as missing:
-        if missing.name != "pyarrow":
-            raise
-        raise MissingLibraryError("pyarrow", extra="parquet", wanted_for="writing Parquet") from missing
-    made: bytes = writer.parquet_bytes(rows)
+    made: bytes = load_module("findback.text.parquet", wanted_for="writing Parquet").parquet_bytes(rows)
     return made

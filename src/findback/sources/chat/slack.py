@@ -8,12 +8,12 @@ import orjson
 
 from findback.errors import DataError, FindbackError
 from findback.model.thread import Thread
-from findback.sources.archive import open_archive
-from findback.sources.chat.slack_halves import is_large, scan_in_halves
 from findback.sources.chat.slack_index import LISTS, PEOPLE, find_days, read_index
+from findback.sources.chat.slack_parts import is_large, scan_in_parts
 from findback.sources.chat.slack_reader import SOURCE, ExportReader, LinesReader, messages_of
 from findback.sources.faults import Faults
 from findback.sources.format import Family, Reading, SourceOptions
+from findback.sources.opening import open_archive
 
 name = SOURCE
 family: Family = "chat"
@@ -69,7 +69,7 @@ def _scan(reader: ExportReader) -> Iterator[Thread]:
     with reader.archive:
         channels = reader.choose()
         if reader.options.processes > 1 and reader.index.people_listed and is_large(reader, channels):
-            yield from scan_in_halves(reader, channels)
+            yield from scan_in_parts(reader, channels)
         else:
             for channel in channels:
                 yield from reader.scan(channel)

@@ -1,10 +1,11 @@
 """Messages of one Slack channel, kept small until it is known which conversations are wanted."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from findback.model.thread import Person, Skipped
+from findback.model.thread import Person, Place, Skipped
 from findback.sources.chat.slack_index import read_person
 from findback.sources.faults import Faults
 
@@ -15,6 +16,9 @@ _SPECIAL = (
     "subtype", "bot_id", "hidden", "files", "file", "attachments", "reactions", "edited", "username", "comment",
 )  # fmt: skip
 """What is kept of a message that is more than a text by a person."""
+_NOT_PLAIN = frozenset(("subtype", "bot_id", "reactions", "edited", "files", "attachments", "hidden"))
+_LOOKED_AT = 256
+"""Texts from which they are looked at together."""
 _TALK = frozenset(
     ("file_share", "me_message", "thread_broadcast", "bot_message", "slackbot_response", "assistant_app_thread")
 )
@@ -23,13 +27,18 @@ _TS = re.compile(r"\d{1,12}(?:\.\d{1,6})?")
 
 
 Entry = tuple[str, str, str | None, int, Mapping[str, Any] | None]
-"""One message, as little of it as it takes: ts, text, user, place (file and position in it, as `Entries.locate` reads
-it), and what else it has, None for a plain text. A plain tuple, for there are millions of them."""
+"""One message, as little of it as it takes: ts, text, user, place (file and position in it, as `locate` reads it), and
+what else it has, None for a plain text. A plain tuple, for there are millions of them."""
 TS: Final = 0
 TEXT: Final = 1
 USER: Final = 2
 PLACE: Final = 3
 REST: Final = 4
+
+
+def locate(entry: Entry, files: Sequence[str]) -> Place:
+    """Return where a message lies; `files` are those of its channel."""
+    return Place(files[entry[PLACE] >> 32], entry[PLACE] & 0xFFFFFFFF)
 
 
 class Entries:
@@ -42,7 +51,7 @@ class Entries:
         people: list[Person],
         known: set[str],
         *,
-        screen: Callable[[str], bool] | None = None,
+        screen: Callable[[Sequence[str]], Iterable[int]] | None = None,
     ) -> None:
         """Begin a channel.
 
@@ -51,34 +60,33 @@ class Entries:
             faults: Where broken records are noted.
             people: Roster, to which people are added that only messages name.
             known: Ids of those in the roster.
-            screen: Says of a text whether its conversation may matter; without it all are wanted.
+            screen: Gives the places of texts whose conversations may matter; without it all are wanted.
         """
-        self.threads: dict[str, list[Entry]] = {}
+        self.threads: defaultdict[str, list[Entry]] = defaultdict(list)
         """Messages by the ts of the conversation's first."""
         self.wanted: set[str] | None = None if screen is None else set()
         """Conversations that passed the screen; None without one."""
+        self.files: list[str] = []
+        """Files that messages lie in; an entry's place says which."""
         self.alone = 0
         """People's messages that name no thread."""
         self.answered = 0
         """Messages that name one."""
         self._screen = screen
+        self._keys: list[str] = []
+        self._texts: list[str] = []
         self.line: int | None = None
         """Line of the message that comes next, where a file has a message a line."""
         self._skipped = skipped
         self._faults = faults
         self._people = people
         self._known = known
-        self._files: list[str] = []
         self._deleted: set[str] = set()
-
-    def locate(self, entry: Entry) -> tuple[str, int]:
-        """Return the file of a message, and its position in it."""
-        return self._files[entry[PLACE] >> 32], entry[PLACE] & 0xFFFFFFFF
 
     def add_file(self, where: str) -> int:
         """Remember a file and return its number."""
-        self._files.append(where)
-        return len(self._files) - 1
+        self.files.append(where)
+        return len(self.files) - 1
 
     def add_day(self, where: str, day: Any) -> None:
         """Take the messages of one day file."""
@@ -91,8 +99,8 @@ class Entries:
 
     def add_messages(self, file: int, messages: list[Any], first: int = 0) -> None:
         """Take messages as Slack writes them; `first` is the position of the first in its file."""
-        threads, known, screen = self.threads, self._known, self._screen
-        wanted = self.wanted if self.wanted is not None else set()
+        threads, known, special = self.threads, self._known, _NOT_PLAIN
+        keys, texts = self._keys, self._texts
         alone = answered = 0
         base = (file << 32) + first
         for position, message in enumerate(messages, base):
@@ -100,19 +108,10 @@ class Entries:
             # This loop runs once for every message of an export: what most messages are is told apart first.
             try:
                 ts, text, user, key = message["ts"], message["text"], message["user"], message.get("thread_ts")
-                plain = type(text) is str is type(ts) and type(user) is str and 0 < len(text) < MOST_CHARACTERS
+                plain = type(text) is type(ts) is type(user) is str and 0 < len(text) < MOST_CHARACTERS
             except (KeyError, TypeError, AttributeError):
                 plain = False
-            if (
-                not plain
-                or "subtype" in message
-                or "bot_id" in message
-                or "reactions" in message
-                or "edited" in message
-                or "files" in message
-                or "attachments" in message
-                or "hidden" in message
-            ):
+            if not plain or not special.isdisjoint(message):
                 turned = self._take(message, file, position - (file << 32))
                 if turned is None:
                     continue
@@ -126,22 +125,27 @@ class Entries:
                 answered += 1
                 if type(key) is not str:
                     key = _write_ts(key) or ts
-            group = threads.get(key)
-            if group is None:
-                threads[key] = [(ts, text, user, position, rest)]
-            else:
-                group.append((ts, text, user, position, rest))
-            if (
-                screen is not None
-                and key not in wanted
-                and (screen(text) or (rest is not None and _may_link(text, rest)))
-            ):
-                wanted.add(key)
+            threads[key].append((ts, text, user, position, rest))
+            keys.append(key)
+            texts.append(text)
+            if rest is not None and self.wanted is not None and _may_link(text, rest):
+                self.wanted.add(key)
         self.alone += alone
         self.answered += answered
+        if len(texts) >= _LOOKED_AT:
+            self._sift()
+
+    def _sift(self) -> None:
+        """Look which of the messages that came since the last time may matter."""
+        if self.wanted is not None and self._screen is not None:
+            self.wanted.update(self._keys[place] for place in self._screen(self._texts))
+        self._keys.clear()
+        self._texts.clear()
 
     def finish(self) -> None:
-        """Take out what later records say was deleted."""
+        """Look at the last messages, and take out what later records say was deleted."""
+        self._sift()
+        self.threads.default_factory = None
         for key, group in list(self.threads.items()) if self._deleted else ():
             left = [entry for entry in group if entry[TS] not in self._deleted]
             if len(left) < len(group):
@@ -189,9 +193,9 @@ class Entries:
 
     def _fault(self, file: int, position: int, message: str) -> None:
         if self.line is not None:
-            self._faults.add(self._files[file], self.line, message)
+            self._faults.add(self.files[file], self.line, message)
         else:
-            self._faults.add(self._files[file], None, f"message {position + 1}: {message}")
+            self._faults.add(self.files[file], None, f"message {position + 1}: {message}")
 
 
 def _may_link(text: str, rest: Mapping[str, Any]) -> bool:

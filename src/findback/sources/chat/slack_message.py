@@ -1,14 +1,14 @@
 """Slack messages and conversations as records."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
-from findback.model.thread import ActorKind, Audience, Link, Message, Place, Reaction, Skipped, ThreadKind
+from findback.model.thread import ActorKind, Audience, Link, Message, Reaction, Skipped, ThreadKind
 from findback.sources.chat.gaps import split_at_gaps, uses_threads
 from findback.sources.chat.slack_blocks import list_addresses, list_texts, write_blocks
-from findback.sources.chat.slack_entries import MOST_CHARACTERS, REST, TS, USER, Entries, Entry
+from findback.sources.chat.slack_entries import MOST_CHARACTERS, REST, TS, USER, Entries, Entry, locate
 from findback.sources.chat.slack_text import read_slack_text
 from findback.sources.collector import paused_collector
 
@@ -17,8 +17,7 @@ _BOT_SUBTYPES = frozenset(("bot_message", "slackbot_response", "assistant_app_th
 _NOTHING: Mapping[str, Any] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Conversation:
+class Conversation(NamedTuple):
     """Messages that belong together, not yet built."""
 
     key: str
@@ -42,7 +41,8 @@ def join_conversations(
     """
     with paused_collector():
         gaps = {} if held.alone < 2 or uses_threads(held.answered, held.alone) else _join_by_time(held.threads)
-        threads, wanted = held.threads, held.wanted
+        threads: dict[str, list[Entry]] = held.threads
+        wanted = held.wanted
         if wanted is not None:
             count = len(threads) + len(gaps)
             threads = {key: threads[key] for key in wanted if key in threads}
@@ -120,7 +120,7 @@ def read_time(ts: str) -> datetime | None:
         return None
 
 
-def is_by_bot(entry: Entry, bots: set[str]) -> bool:
+def is_by_bot(entry: Entry, bots: AbstractSet[str]) -> bool:
     """Return whether a program wrote a message; `bots` are the users known to be programs."""
     rest = entry[REST]
     if entry[USER] in bots:
@@ -130,9 +130,7 @@ def is_by_bot(entry: Entry, bots: set[str]) -> bool:
     return "bot_id" in rest or rest.get("subtype") in _BOT_SUBTYPES or (entry[USER] is None and "username" in rest)
 
 
-def build_message(
-    entry: Entry, locate: Callable[[Entry], tuple[str, int]], bots: set[str], audience: Audience
-) -> Message:
+def build_message(entry: Entry, files: Sequence[str], bots: AbstractSet[str], audience: Audience) -> Message:
     """Return a message as a record."""
     ts, text, user, _, held = entry
     rest = held or _NOTHING
@@ -152,7 +150,7 @@ def build_message(
         reactions=tuple(_read_reactions(rest["reactions"])) if "reactions" in rest else (),
         audience=audience,
         edited="edited" in rest,
-        place=Place(*locate(entry)),
+        place=locate(entry, files),
     )
 
 

@@ -1,6 +1,7 @@
 """Channels of Slack exports to threads, one channel at a time."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -12,11 +13,12 @@ from findback.model.thread import Thread
 from findback.sources.archive import Archive, explain_json
 from findback.sources.chat.slack_entries import TS, Entries, Entry
 from findback.sources.chat.slack_index import SLACKBOT, Channel, Index
-from findback.sources.chat.slack_message import build_message, is_by_bot, join_conversations, seconds
+from findback.sources.chat.slack_message import Conversation, build_message, is_by_bot, join_conversations, seconds
 from findback.sources.collector import paused_collector
 from findback.sources.faults import Faults
 from findback.sources.format import Reading, SourceOptions
 from findback.sources.scope import Scope, since_timestamp
+from findback.sources.shelf import Shelf
 
 SOURCE = "slack"
 _AUDIENCES = {"channel": "public", "group": "private", "mpim": "direct", "im": "direct"}
@@ -49,27 +51,34 @@ class SlackReader:
         screen = None if self.scope.is_help(channel.name) else self.options.screen
         return Entries(self.reading.skipped, self.faults, self.reading.people, self.known, screen=screen)
 
-    def build(self, channel: Channel, entries: Entries) -> Iterator[Thread]:
-        """Yield the threads of a channel that are wanted."""
-        bots = {person.id for person in self.reading.people if person.bot} | {SLACKBOT}
-        helps = self.scope.is_help(channel.name)
+    def join(self, entries: Entries) -> Iterator[Conversation]:
+        """Yield the conversations of a channel that are wanted."""
         entries.finish()
-        for conversation in join_conversations(entries, partial(self.refuse, bots), self.reading.skipped):
-            audience = channel.audience or "private"
-            messages = tuple(build_message(entry, entries.locate, bots, audience) for entry in conversation.entries)
+        return join_conversations(entries, partial(self.refuse, self.bots()), self.reading.skipped)
+
+    def build(self, channel: Channel, conversations: Iterable[Conversation], files: Sequence[str]) -> Iterator[Thread]:
+        """Yield conversations of a channel as threads."""
+        bots, helps = self.bots(), self.scope.is_help(channel.name)
+        audience = channel.audience or "private"
+        for key, kind, entries in conversations:
+            messages = tuple(build_message(entry, files, bots, audience) for entry in entries)
             yield Thread(
-                id=f"{channel.id}:{conversation.key}",
+                id=f"{channel.id}:{key}",
                 source=SOURCE,
                 container=channel.id,
                 container_name=channel.name,
-                kind=conversation.kind,
+                kind=kind,
                 audience=audience,
                 messages=messages,
                 help_channel=helps,
-                parent_missing=conversation.kind == "thread" and messages[0].id != conversation.key,
+                parent_missing=kind == "thread" and messages[0].id != key,
             )
 
-    def refuse(self, bots: set[str], group: list[Entry]) -> str | None:
+    def bots(self) -> frozenset[str]:
+        """Return the users known to be programs."""
+        return frozenset({SLACKBOT, *(person.id for person in self.reading.people if person.bot)})
+
+    def refuse(self, bots: AbstractSet[str], group: list[Entry]) -> str | None:
         """Return why messages that belong together are not wanted, or None if they are."""
         if self.since > 0 and max(seconds(entry[TS]) for entry in group) < self.since:
             return "threads before the time asked for"
@@ -102,11 +111,16 @@ class ExportReader(SlackReader):
 
     def scan(self, channel: Channel) -> Iterator[Thread]:
         """Yield the threads of one channel that are wanted; the whole channel is held meanwhile."""
+        entries = self.gather(channel)
+        yield from self.build(channel, self.join(entries), entries.files)
+
+    def gather(self, channel: Channel) -> Entries:
+        """Return the messages of one channel."""
         entries = self.new_entries(channel)
         with paused_collector():
             for day in channel.days:
                 self.add_day(day, entries)
-        yield from self.build(channel, entries)
+        return entries
 
     def wants(self, channel: Channel) -> bool:
         """Return whether a channel is read; counted where not."""
@@ -150,41 +164,47 @@ class LinesReader(SlackReader):
     """Message objects, one a line, with their channel inside."""
 
     def threads(self) -> Iterator[Thread]:
-        """Yield the threads of every channel that is read; all messages are held, for they come in any order."""
+        """Yield the threads of every channel that is read; messages come in any order, and are put aside by channel."""
         with self.archive:
+            shelf = Shelf(str(self.archive.path), self.options.scratch)
             channels: dict[str, Channel] = {}
-            held: dict[str, Entries] = {}
             refused: dict[str, str | None] = {}
-            member = self.archive.names[0]
-            where = self.archive.where(member)
-            for number, offset, messages, channel in self.read_lines(member, where):
+            where = self.archive.where(self.archive.names[0])
+            for number, offset, messages, channel in self.read_lines(self.archive.names[0], where):
                 known = channels.setdefault(channel.id, channel)
                 if channel.id not in refused:
                     refused[channel.id] = self.scope.refuse(known.names, known.audience)
                 reason = refused[channel.id]
                 if reason is not None:
                     self.reading.skipped.add(f"messages in {reason}", len(messages))
-                    continue
-                entries = held.get(channel.id)
-                if entries is None:
-                    entries = held[channel.id] = self.new_entries(known)
-                    entries.add_file(where)
-                # Offsets of 4 GiB and more do not fit; they are told by line instead.
-                entries.line = number
-                entries.add_messages(0, messages, offset if offset < 1 << 32 else number)
+                else:
+                    shelf.put(channel.id, (number, offset, messages))
             if any(reason and "audience" in reason for reason in refused.values()):
                 self.reading.notes.append(
                     "JSON Lines do not say who could read a channel: it counts as private; name it to read it"
                 )
-            for identity in sorted(held):
-                yield from self.build(channels[identity], held.pop(identity))
+            for identity, records in shelf.take():
+                entries = self.gather(channels[identity], where, records)
+                yield from self.build(channels[identity], self.join(entries), entries.files)
             self.settle()
+
+    def gather(self, channel: Channel, where: str, records: Iterable[tuple[int, int, list[Any]]]) -> Entries:
+        """Return the messages of one channel."""
+        entries = self.new_entries(channel)
+        file = entries.add_file(where)
+        for number, offset, messages in records:
+            entries.line = number
+            # Offsets of 4 GiB and more do not fit; they are told by line instead.
+            entries.add_messages(file, messages, offset if offset < 1 << 32 else number)
+        return entries
 
     def read_lines(self, member: str, where: str) -> Iterator[tuple[int, int, list[Any], Channel]]:
         """Yield line, offset, messages and channel of each record."""
         for line in self.archive.lines(member):
-            if line.raw is None:
+            if not line.whole:
                 self.reading.skipped.add("lines longer than may be read")
+                continue
+            if not line.raw.strip():
                 continue
             try:
                 value = orjson.loads(line.raw)

@@ -1,21 +1,23 @@
 """Microsoft Teams: chat messages as Microsoft Graph gives them, in JSON pages or JSON Lines."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from findback.errors import DataError, FindbackError
 from findback.model.thread import ActorKind, Audience, Link, Message, Person, Place, Reaction, Thread
-from findback.sources.archive import Archive, open_archive
+from findback.sources.archive import Archive
 from findback.sources.chat.gaps import split_at_gaps
 from findback.sources.faults import Faults
 from findback.sources.format import Family, Reading, SourceOptions
-from findback.sources.marked import Marked, read_plain, unwrap_link
+from findback.sources.marked import Marked, read_plain
 from findback.sources.markup import read_html
+from findback.sources.opening import open_archive
 from findback.sources.rows import list_files, peek_rows, read_rows
 from findback.sources.scope import Scope, since_timestamp
+from findback.sources.shelf import Shelf
+from findback.text.wrappers import unwrap_link
 
 name = "teams"
 family: Family = "chat"
@@ -28,15 +30,8 @@ _PEEKED_FILES = 10
 _MEMBERSHIPS: dict[str, Audience] = {"standard": "public", "private": "private", "shared": "private"}
 _NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 
-
-@dataclass(slots=True)
-class _Place:
-    """A channel or chat with its messages, newest version of each."""
-
-    id: str
-    audience: Audience | None
-    title: str | None = None
-    messages: dict[str, tuple[dict[str, Any], Place]] = field(default_factory=dict)
+_Record = tuple[dict[str, Any], Place]
+"""A message as Graph gives it, and where it lies."""
 
 
 def recognise(path: Path) -> str | None:
@@ -55,7 +50,7 @@ def read(path: Path, options: SourceOptions) -> Reading:
     """Begin reading Teams messages, with lists of channels and people where they lie beside.
 
     The messages say nothing about who could read a channel: without a list of channels it counts as private.
-    All of an export is held while it is read, for its messages come in any order.
+    Messages come in any order, so that all of them are read and put aside by channel before the first thread.
 
     Raises:
         DataError: If it cannot be opened, or, at the end of reading, if records in it are broken.
@@ -79,7 +74,8 @@ class _Teams:
         self.faults = Faults()
         self.scope = Scope(options)
         self.since = since_timestamp(options.since)
-        self.places: dict[str, _Place] = {}
+        self.shelf = Shelf(str(archive.path), options.scratch)
+        self.chats: dict[str, str | None] = {}
         self.channels: dict[str, tuple[str | None, Audience | None]] = {}
         self.people: dict[str, dict[str, None]] = {}
         self.mails: dict[str, tuple[str, ...]] = {}
@@ -100,7 +96,7 @@ class _Teams:
                         strange += 1
         if strange:
             self.reading.skipped.add("records that are no messages", strange)
-        if not self.places and not self.faults.count:
+        if not (len(self.shelf) or self.chats or self.faults.count):
             raise DataError(f"{self.archive.path} holds no Teams message", hint="expected Graph chatMessage objects")
         self.reading.people += [
             Person(identity, tuple(names), mails=self.mails.get(identity, ()))
@@ -116,15 +112,14 @@ class _Teams:
             self.faults.add(place.file, None, f"the message at {place.offset} has no id, or no channel and no chat")
             return
         self.learn(value)
-        held = self.places.setdefault(where, _Place(where, "direct" if isinstance(chat, str) else None))
-        known = held.messages.get(identity)
-        if known is None:
-            held.messages[identity] = (value, place)
-            return
-        # Exports by person hold a message once for each member of the conversation.
-        self.reading.skipped.add("further copies of the same message")
-        if str(value.get("lastModifiedDateTime") or "") > str(known[0].get("lastModifiedDateTime") or ""):
-            held.messages[identity] = (value, place)
+        if isinstance(chat, str):
+            if where not in self.chats:
+                self.chats[where] = self.scope.refuse([where], "direct")
+            reason = self.chats[where]
+            if reason is not None:
+                self.reading.skipped.add(f"messages in {reason}")
+                return
+        self.shelf.put(where, (value, place))
 
     def add_channel(self, value: Mapping[str, Any]) -> bool:
         membership = value.get("membershipType")
@@ -160,16 +155,16 @@ class _Teams:
 
     def threads(self) -> Iterator[Thread]:
         unknown = False
-        for identity in sorted(self.places):
-            place = self.places.pop(identity)
+        for identity, records in self.shelf.take():
             title, audience = self.channels.get(identity, (None, None))
-            audience = place.audience or audience
+            if identity in self.chats:
+                audience = "direct"
             reason = self.scope.refuse([identity, *([title] if title else [])], audience)
             if reason is not None:
                 unknown = unknown or audience is None
-                self.reading.skipped.add(f"messages in {reason}", len(place.messages))
+                self.reading.skipped.add(f"messages in {reason}", len({value["id"] for value, _ in records}))
                 continue
-            yield from self.threads_of(place, title, audience or "private")
+            yield from self.threads_of(identity, self.newest(records), title, audience or "private")
         if unknown:
             self.reading.notes.append(
                 "Teams messages do not say who could read a channel: it counts as private; name it, or put Graph's "
@@ -179,9 +174,23 @@ class _Teams:
             str(self.archive.path), self.reading.skipped, self.reading.notes, skip_bad=self.options.skip_bad
         )
 
-    def threads_of(self, place: _Place, title: str | None, audience: Audience) -> Iterator[Thread]:
+    def newest(self, records: Iterable[_Record]) -> list[_Record]:
+        """Return each message once: exports by person hold it once for each member of the conversation."""
+        held: dict[str, _Record] = {}
+        for record in records:
+            known = held.setdefault(record[0]["id"], record)
+            if known is record:
+                continue
+            self.reading.skipped.add("further copies of the same message")
+            if str(record[0].get("lastModifiedDateTime") or "") > str(known[0].get("lastModifiedDateTime") or ""):
+                held[record[0]["id"]] = record
+        return list(held.values())
+
+    def threads_of(
+        self, identity: str, records: list[_Record], title: str | None, audience: Audience
+    ) -> Iterator[Thread]:
         built: list[tuple[str, Message, str | None]] = []
-        for value, where in place.messages.values():
+        for value, where in records:
             message = self.build(value, where, audience)
             if message is not None:
                 parent = value.get("replyToId")
@@ -201,9 +210,9 @@ class _Teams:
                 continue
             gap = audience == "direct" and len(group) > 1
             yield Thread(
-                id=f"{place.id}:{root}",
+                id=f"{identity}:{root}",
                 source=name,
-                container=place.id,
+                container=identity,
                 container_name=title,
                 kind="gap" if gap else "thread",
                 audience=audience,

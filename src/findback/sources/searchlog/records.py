@@ -8,7 +8,9 @@ import orjson
 
 from findback.errors import DataError, Fault, MissingError, RefusedError, StorageError
 from findback.model.thread import Skipped
-from findback.text.delimited import delimited_rows, guess_delimiter
+from findback.registry import load_module
+from findback.text.delimited import delimited_records
+from findback.text.lines import BOM, raw_lines
 
 LINE_LIMIT = 20_000_000
 """Most bytes one line may have."""
@@ -24,7 +26,6 @@ FAULT_LIMIT = 10_000
 LINED = (".jsonl", ".ndjson")
 SUFFIXES = (*LINED, ".json", ".csv", ".tsv", ".parquet", ".log", ".txt")
 
-_BOM = b"\xef\xbb\xbf"
 _LISTS = ("hits", "results", "events", "searches", "data", "records", "items")
 
 
@@ -146,21 +147,17 @@ def _open(path: Path) -> BinaryIO:
 
 def _lines(path: Path, findings: Findings) -> Iterator[tuple[int, bytes]]:
     with _open(path) as handle:
-        number = 0
-        while raw := handle.readline(LINE_LIMIT):
-            number += 1
-            if not raw.endswith(b"\n") and len(raw) == LINE_LIMIT:
-                while raw and not raw.endswith(b"\n"):
-                    raw = handle.readline(LINE_LIMIT)
-                findings.fault(path, number, f"a line of more than {LINE_LIMIT:,} bytes")
-                continue
-            yield number, raw.removeprefix(_BOM) if number == 1 else raw
+        for line in raw_lines(handle, LINE_LIMIT):
+            if line.whole:
+                yield line.number, line.raw
+            else:
+                findings.fault(path, line.number, f"a line of more than {LINE_LIMIT:,} bytes")
 
 
 def _is_lined(path: Path) -> bool:
     """Return whether a .json file is in truth JSON Lines: its first line is a whole object."""
     with _open(path) as handle:
-        first = handle.readline(1_000_000).removeprefix(_BOM)
+        first = handle.readline(1_000_000).removeprefix(BOM)
         rest = handle.readline(2)
     try:
         return isinstance(orjson.loads(first), dict) and bool(rest.strip())
@@ -189,7 +186,7 @@ def _read_whole(path: Path, findings: Findings) -> Iterator[RecordAt]:
             f"{path} is one JSON value of more than {WHOLE_LIMIT:,} bytes",
             hint="export it as JSON Lines, which is read a line at a time",
         )
-    value = _parse(content.removeprefix(_BOM), lambda message: findings.fault(path, None, message))
+    value = _parse(content.removeprefix(BOM), lambda message: findings.fault(path, None, message))
     for place, entry in enumerate(_entries(value), start=1):
         if isinstance(entry, dict):
             yield RecordAt(place, _unwrap(entry))
@@ -232,51 +229,24 @@ def _kind(value: Any) -> str:
 
 
 def _read_csv(path: Path, findings: Findings) -> Iterator[RecordAt]:
-    header: tuple[str, ...] | None = None
     delimiter = "\t" if path.suffix.lower() == ".tsv" else None
-    for line, last, text in _csv_rows(path, findings, delimiter):
-        if header is None:
-            header = tuple(name.strip() for name in text)
-        elif len(text) != len(header):
-            findings.fault(path, line, f"{len(text)} cells where the header has {len(header)} (line {last})")
+    for line, cells, fault in delimited_records(_decoded(path, findings), delimiter=delimiter):
+        if fault is not None:
+            findings.fault(path, line, fault)
         else:
-            yield RecordAt(line, dict(zip(header, text, strict=True)))
+            yield RecordAt(line, cells)
 
 
-def _csv_rows(path: Path, findings: Findings, delimiter: str | None) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    lines = (text for _, text in _decoded(path, findings))
-    first = next(lines, "")
-    rows = delimited_rows(_chain(first, lines), delimiter=delimiter or guess_delimiter(first))
-    for row in rows:
-        if row.fault is not None:
-            findings.fault(path, row.line, row.fault)
-        else:
-            yield row.line, row.last, row.cells
-
-
-def _chain(first: str, rest: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from rest
-
-
-def _decoded(path: Path, findings: Findings) -> Iterator[tuple[int, str]]:
-    for number, raw in _lines(path, findings):
+def _decoded(path: Path, findings: Findings) -> Iterator[str]:
+    for _, raw in _lines(path, findings):
         try:
-            yield number, raw.decode("utf-8")
+            yield raw.decode("utf-8")
         except UnicodeDecodeError:
             # Spreadsheets save CSV in the Windows code page.
-            yield number, raw.decode("cp1252", "replace")
+            yield raw.decode("cp1252", "replace")
 
 
 def _read_parquet(path: Path) -> Iterator[RecordAt]:
-    import pyarrow.parquet as pq  # noqa: PLC0415 - only this format needs it
-
-    try:
-        with pq.ParquetFile(path) as file:
-            place = 0
-            for batch in file.iter_batches(batch_size=5_000):
-                for fields in batch.to_pylist():
-                    place += 1
-                    yield RecordAt(place, fields)
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path} is no Parquet file that can be read: {type(error).__name__}") from None
+    parquet = load_module("findback.text.parquet", wanted_for="reading Parquet")
+    for place, fields in enumerate(parquet.read_parquet(path), start=1):
+        yield RecordAt(place, fields)

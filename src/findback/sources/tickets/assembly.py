@@ -1,28 +1,25 @@
 """Tickets of one export, put together by a mapping of fields."""
 
 import re
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import orjson
-
 from findback.model.thread import ActorKind, Link, LinkKind, Message, Person, Place, Skipped, StatusChange, Thread
-from findback.sources.archive import Archive, open_archive
+from findback.sources.archive import Archive
 from findback.sources.faults import Faults
 from findback.sources.format import Reading, SourceOptions
 from findback.sources.marked import Marked
 from findback.sources.tickets.body import TOO_LONG, by_time, read_mail
-from findback.sources.tickets.export import Row, count_others, list_members
-from findback.sources.tickets.fields import MOST_TEXT, Fields, read_moment
+from findback.sources.tickets.dates import Dates
+from findback.sources.tickets.export import Row
+from findback.sources.tickets.fields import MOST_TEXT, Fields
+from findback.sources.tickets.held import HeldRecord
+from findback.sources.tickets.ledger import Ledger
 from findback.sources.tickets.mapping import find, flag, is_there, listed, matches, named, plain, split_journal, unwrap
-from findback.sources.tickets.scope import Scope
 from findback.sources.tickets.tables import SUFFIXES, read_table
-
-_SLASHED = re.compile(r"(\d{1,2})/(\d{1,2})/\d{4}\b")
 
 
 class _Spot(NamedTuple):
@@ -51,20 +48,10 @@ class MappedExport:
         self._name = name
         self._mapping = mapping
         self._ticket_at: Mapping[str, Any] = mapping["ticket"]
-        self._path = path
-        self._options = options
-        self._reading = reading
-        self._faults = Faults()
-        self._scope = Scope(options, reading.skipped)
+        self._ledger = Ledger(path, options, reading)
         self._envelopes = frozenset(mapping["arrays"])
         self._patterns = [re.compile(pattern) for pattern in mapping.get("links", {}).get("patterns", ())]
-        self._layouts: tuple[str, ...] = tuple(self._ticket_at.get("layouts", ()))
-        self._slashed = {layout for layout in self._layouts if "/" in layout}
-        self._month_first: bool | None = None
-        self._any_slashed = False
-        self._held: dict[str, list[bytes]] = {}
-        self._done: set[str] = set()
-        self._people: set[Person] = set()
+        self._dates = Dates(self._ticket_at.get("layouts", ()))
 
     def threads(self) -> Iterator[Thread]:
         """Yield the tickets that may be read.
@@ -73,18 +60,14 @@ class MappedExport:
             DataError: At the end, with every fault, unless bad records are skipped.
             RefusedError: If a file is larger than may be read.
         """
-        skipped = self._reading.skipped
-        with open_archive(self._path) as archive:
-            members = list_members(archive, SUFFIXES)
-            count_others(archive, members, skipped)
+        with self._ledger.open_members(SUFFIXES) as (archive, members):
             for name in members:
                 self._gather(archive, name)
-            self._settle_dates()
+            if (note := self._dates.settle()) is not None:
+                self._ledger.notes.append(note)
             for name in members:
                 yield from self._emit(archive, name)
-        if self._held:
-            skipped.add("messages whose ticket is not in the export", sum(map(len, self._held.values())))
-        self._faults.settle(str(self._path), skipped, self._reading.notes, skip_bad=self._options.skip_bad)
+        self._ledger.settle("messages whose ticket is not in the export")
 
     def _rows(self, archive: Archive, name: str, faults: Faults, skipped: Skipped, notes: list[str]) -> Iterator[Row]:
         yield from read_table(archive, name, faults, skipped, notes, envelopes=self._envelopes)
@@ -105,21 +88,20 @@ class MappedExport:
         return ("ticket", None) if is_there(find(values, self._ticket_at["id"])) else ("other", None)
 
     def _gather(self, archive: Archive, name: str) -> None:
-        for row in self._rows(archive, name, self._faults, self._reading.skipped, self._reading.notes):
+        for row in self._rows(archive, name, self._ledger.faults, self._ledger.skipped, self._ledger.notes):
             values = unwrap(row.fields.values, self._mapping)
             kind, owner = self._kind(row, values)
             if kind in ("message", "joined") and owner is not None:
-                held = {"kind": kind, "row": values, "line": row.fields.line, "place": list(row.place)}
-                packed = zlib.compress(orjson.dumps(held, default=str), 1)
-                self._held.setdefault(owner, []).append(packed)
+                self._ledger.held.keep(owner, values, row.fields.line, row.place, kind)
             elif kind == "person":
                 self._take_person(values, self._mapping["people"])
             elif kind == "other" and (row.array is not None or len(values) > 5):
-                self._reading.skipped.add("records of other kinds")
+                self._ledger.skipped.add("records of other kinds")
             elif kind == "ticket":
                 self._take_roster(values)
-                if self._slashed:
-                    self._look_at_dates(values)
+                if self._dates.are_open:
+                    for moment in ("created", "closed_at"):
+                        self._dates.learn(plain(find(values, self._ticket_at.get(moment))))
 
     def _take_roster(self, values: Mapping[str, Any]) -> None:
         """Take the people whom a ticket itself names."""
@@ -130,21 +112,7 @@ class MappedExport:
                     self._take_person(holder, part)
         for journal in self._mapping.get("journals", ()):
             for _, author, _, _ in split_journal(plain(find(values, journal["field"])) or ""):
-                self._add_person(Person(author, (author,)))
-
-    def _look_at_dates(self, values: Mapping[str, Any]) -> None:
-        """Learn from a date that can only be read one way whether this export puts months first."""
-        for name in ("created", "closed_at"):
-            found = _SLASHED.match(plain(find(values, self._ticket_at.get(name))) or "")
-            if found is not None and (int(found[1]) > 12) != (int(found[2]) > 12):
-                self._month_first = int(found[2]) > 12
-            self._any_slashed = self._any_slashed or found is not None
-
-    def _settle_dates(self) -> None:
-        refused = "%d/%m" if self._month_first else "%m/%d"
-        self._layouts = tuple(layout for layout in self._layouts if not layout.startswith(refused))
-        if self._any_slashed and self._month_first is None:
-            self._reading.notes.append("no date tells whether days or months come first: read as day/month")
+                self._ledger.meet(Person(author, (author,)))
 
     def _take_person(self, values: Mapping[str, Any], at: Mapping[str, Any]) -> None:
         number = plain(find(values, at["id"]))
@@ -153,12 +121,7 @@ class MappedExport:
             for part in ("names", "mails", "phones")
         )
         if number:
-            self._add_person(Person(number, names, mails, phones))
-
-    def _add_person(self, person: Person) -> None:
-        if person not in self._people:
-            self._people.add(person)
-            self._reading.people.append(person)
+            self._ledger.meet(Person(number, names, mails, phones))
 
     def _emit(self, archive: Archive, name: str) -> Iterator[Thread]:
         # What is wrong with the file itself was noted the first time through.
@@ -166,16 +129,10 @@ class MappedExport:
             values = unwrap(row.fields.values, self._mapping)
             if self._kind(row, values)[0] != "ticket":
                 continue
-            fields = Fields(values, row.fields.shown, row.fields.line, self._faults)
+            fields = Fields(values, row.fields.shown, row.fields.line, self._ledger.faults)
             thread = self._thread(_Spot(values, fields, row.place))
-            if thread is None:
-                continue
-            if thread.id in self._done:
-                self._reading.skipped.add("older copies of the same ticket")
-                continue
-            self._done.add(thread.id)
-            if (admitted := self._scope.admit(thread)) is not None:
-                yield admitted
+            if thread is not None and not self._ledger.is_further(thread.id, "older copies of the same ticket"):
+                yield from self._ledger.admit(thread)
 
     def _thread(self, spot: _Spot) -> Thread | None:
         at, values, fields = self._ticket_at, spot.values, spot.fields
@@ -184,22 +141,22 @@ class MappedExport:
             fields.fault("the ticket has no id")
             return None
         if any(flag(find(values, (path,))) for path in at.get("spam", ())):
-            self._reading.skipped.add("tickets marked as spam or deleted")
+            self._ledger.skipped.add("tickets marked as spam or deleted")
             return None
         asker, title = self._text(spot, at.get("asker")), self._text(spot, at.get("title"))
         built = _Ticket()
         self._open(spot, built, number, asker=asker, title=title)
-        held = [orjson.loads(zlib.decompress(raw)) for raw in self._held.pop(number, ())]
+        held = self._ledger.held.take(number)
         for part in self._mapping.get("messages", ()):
             nested = [
                 (inner, spot.place, fields.line)
                 for path in part.get("at", ())
                 for inner in listed(find(values, (path,)))
             ]
-            apart = [(h["row"], Place(*h["place"]), h["line"]) for h in held if h["kind"] == "message"]
+            apart = [(record.values, record.place, record.line) for record in held if record.kind == "message"]
             for inner, place, line in [*nested, *apart]:
                 if isinstance(inner, Mapping):
-                    inside = Fields(inner, spot.place.file, line, self._faults)
+                    inside = Fields(inner, spot.place.file, line, self._ledger.faults)
                     self._add(_Spot(inner, inside, place), part, built, asker)
                     fields.bad = fields.bad or inside.bad
                 elif not isinstance(inner, list):
@@ -231,7 +188,7 @@ class MappedExport:
     def _open(self, spot: _Spot, built: _Ticket, number: str, *, asker: str | None, title: str | None) -> None:
         at, created = self._mapping["opening"], self._moment(spot, self._ticket_at.get("created"))
         if flag(find(spot.values, at.get("redacted"))):
-            self._reading.skipped.add("deleted messages")
+            self._ledger.skipped.add("deleted messages")
             return
         body = self._body(spot, at)
         if (body is None or not body.text.strip()) and at.get("or_title") and title:
@@ -263,7 +220,7 @@ class MappedExport:
             closed = kind in at.get("closing_kinds", ())
             built.changes.append(StatusChange(at=created, status=kind, closed=closed, author=author, actor=actor))
         if flag(find(values, at.get("redacted"))):
-            self._reading.skipped.add("deleted messages")
+            self._ledger.skipped.add("deleted messages")
             return
         body = self._body(spot, at)
         if body is None or not body.text.strip():
@@ -298,7 +255,7 @@ class MappedExport:
                 message = self._message(
                     f"{len(built.messages)}.{written}",
                     author,
-                    self._read_moment(written),
+                    self._dates.read(written),
                     read_mail(None, note),
                     spot.place,
                 )
@@ -324,7 +281,7 @@ class MappedExport:
             StatusChange(at=closed_at if closed else None, status=status, closed=closed, author=closed_by)
         )
 
-    def _take_attached(self, values: Mapping[str, Any], held: list[Any], built: _Ticket) -> None:
+    def _take_attached(self, values: Mapping[str, Any], held: list[HeldRecord], built: _Ticket) -> None:
         for part in self._mapping.get("attached", ()):
             kind: LinkKind = part["kind"]
             for item in (item for path in part["at"] for item in listed(find(values, (path,)))):
@@ -333,8 +290,8 @@ class MappedExport:
                     label = plain(find(item, part.get("label"))) if isinstance(item, Mapping) else None
                     built.attached.append(Link(address, kind, label))
         for joined in self._mapping.get("joined", ()):
-            for row in (row["row"] for row in held if row["kind"] == "joined"):
-                if (address := plain(find(row, joined["url"]))) is not None:
+            for record in held:
+                if record.kind == "joined" and (address := plain(find(record.values, joined["url"]))) is not None:
                     built.attached.append(Link(address, "structured-attach"))
 
     def _body(self, spot: _Spot, at: Mapping[str, Any]) -> Marked | None:
@@ -342,7 +299,7 @@ class MappedExport:
         if html is None and text is None:
             return None
         if max(len(html or ""), len(text or "")) > MOST_TEXT:
-            self._reading.skipped.add(TOO_LONG)
+            self._ledger.skipped.add(TOO_LONG)
             return None
         marked = read_mail(html, text)
         found = self._find_patterns(marked.text)
@@ -381,16 +338,7 @@ class MappedExport:
         value = find(spot.values, paths)
         if not is_there(value):
             return None
-        moment = self._read_moment(value)
+        moment = self._dates.read(value)
         if moment is None:
             spot.fields.fault(f"{paths[0]} is no time")
         return moment
-
-    def _read_moment(self, value: Any) -> datetime | None:
-        given = value if isinstance(value, int | float | datetime) else plain(value)
-        if (moment := read_moment(given)) is not None:
-            return moment
-        for layout in self._layouts:
-            if (moment := read_moment(given, layout=layout)) is not None:
-                return moment
-        return None

@@ -5,14 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from findback.model.thread import ActorKind, Audience, Message, Person, Place, Skipped, StatusChange, Thread
-from findback.sources.archive import open_archive
 from findback.sources.faults import Faults
 from findback.sources.format import Family, Reading, SourceOptions
 from findback.sources.markup import read_html
 from findback.sources.tickets.body import TOO_LONG
-from findback.sources.tickets.export import count_others, find_objects, list_members, peek_rows, read_rows
+from findback.sources.tickets.export import find_objects, peek_rows, read_rows
 from findback.sources.tickets.fields import MOST_TEXT, Fields
-from findback.sources.tickets.scope import Scope
+from findback.sources.tickets.ledger import Ledger
 
 ENVELOPES = frozenset(("topics",))
 _REGULAR, _WHISPER = 1, 4
@@ -50,44 +49,33 @@ class Discourse:
 
 class _Topics:
     def __init__(self, path: Path, options: SourceOptions, reading: Reading) -> None:
-        self._path = path
-        self._options = options
-        self._reading = reading
-        self._faults = Faults()
-        self._scope = Scope(options, reading.skipped)
+        self._ledger = Ledger(path, options, reading)
         self._cut = 0
-        self._people: set[str] = set()
-        self._done: set[str] = set()
 
     def threads(self) -> Iterator[Thread]:
-        skipped = self._reading.skipped
-        with open_archive(self._path) as archive:
-            members = list_members(archive)
-            count_others(archive, members, skipped)
+        ledger = self._ledger
+        with ledger.open_members() as (archive, members):
             # Once through for the people, so that the roster is whole before the first topic.
             for name in members:
                 for row in read_rows(archive, name, Faults(), Skipped(), envelopes=ENVELOPES):
                     self._take_people(row.fields.values)
             for name in members:
-                for row in read_rows(archive, name, self._faults, skipped, envelopes=ENVELOPES):
+                for row in read_rows(archive, name, ledger.faults, ledger.skipped, envelopes=ENVELOPES):
                     if "post_stream" not in row.fields.values:
                         if len(row.fields.values) > 5:
-                            skipped.add("records of other kinds")
+                            ledger.skipped.add("records of other kinds")
                         continue
-                    thread = self._topic(row.fields, row.place)
-                    if thread is not None and (admitted := self._scope.admit(thread)) is not None:
-                        yield admitted
+                    yield from ledger.admit(self._topic(row.fields, row.place))
         if self._cut:
-            self._reading.notes.append(f"{self._cut:,} {FIRST_PAGE}")
-        self._faults.settle(str(self._path), skipped, self._reading.notes, skip_bad=self._options.skip_bad)
+            ledger.notes.append(f"{self._cut:,} {FIRST_PAGE}")
+        ledger.settle()
 
     def _take_people(self, values: Mapping[str, Any]) -> None:
         for user in find_objects(values, "username"):
             author, called = user["username"], user.get("name") or user.get("display_username")
-            if isinstance(author, str) and author and author not in self._people:
-                self._people.add(author)
+            if isinstance(author, str) and author:
                 names = (called, author) if isinstance(called, str) else (author,)
-                self._reading.people.append(Person(author, names, bot=user.get("user_id", user.get("id")) == -1))
+                self._ledger.meet(Person(author, names, bot=user.get("user_id", user.get("id")) == -1))
 
     def _topic(self, fields: Fields, place: Place) -> Thread | None:
         number, title = fields.identity("id", needed=True), fields.text("title")
@@ -108,10 +96,8 @@ class _Topics:
                 flagged = message.id if post.values.get("accepted_answer") is True else flagged
         if number is None or fields.bad:
             return None
-        if number in self._done:
-            self._reading.skipped.add("second copies of the same topic")
+        if self._ledger.is_further(number, "second copies of the same topic"):
             return None
-        self._done.add(number)
         self._note_page(stream, len(posts))
         accepted = flagged or self._accepted(fields, numbers)
         first = posts[0].values.get("post_number") if posts else None
@@ -135,7 +121,7 @@ class _Topics:
         ids = stream.values.get("stream") if stream is not None else None
         if isinstance(ids, list) and len(ids) > posts:
             self._cut += 1
-            self._reading.skipped.add("posts beyond a topic's first page", len(ids) - posts)
+            self._ledger.skipped.add("posts beyond a topic's first page", len(ids) - posts)
 
     def _accepted(self, fields: Fields, numbers: dict[str, str]) -> str | None:
         """Return the accepted post the topic names, in an object or, through a race or in later versions, an array."""
@@ -144,7 +130,7 @@ class _Topics:
             if isinstance(answer, dict) and "post_number" in answer:
                 if (found := numbers.get(str(answer["post_number"]))) is not None:
                     return found
-                self._reading.skipped.add("accepted answers beyond a topic's first page")
+                self._ledger.skipped.add("accepted answers beyond a topic's first page")
         return None
 
     def _post(self, post: Fields, place: Place) -> Message | None:
@@ -153,7 +139,7 @@ class _Topics:
         if post.bad or number is None or kind not in (_REGULAR, _WHISPER):
             return None
         if cooked is not None and len(cooked) > MOST_TEXT:
-            self._reading.skipped.add(TOO_LONG)
+            self._ledger.skipped.add(TOO_LONG)
             return None
         bot = post.values.get("user_id") == -1 or post.values.get("bot") is True
         marked = read_html(cooked or "")

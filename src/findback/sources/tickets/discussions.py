@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from findback.model.thread import Message, Place, StatusChange, Thread
-from findback.sources.format import Reading
 from findback.sources.tickets.body import TOO_LONG, by_time, read_post
 from findback.sources.tickets.fields import MOST_TEXT, Fields
+from findback.sources.tickets.ledger import Ledger
 
 _REPOSITORY = re.compile(r"https?://[\w.-]{1,100}/([\w.-]{1,100}/[\w.-]{1,100})/discussions/\d{1,10}")
 _MARKS = ("answerChosenAt", "isAnswered", "answer", "category")
-_STAFF = frozenset(("OWNER", "MEMBER", "COLLABORATOR"))
+STAFF = frozenset(("OWNER", "MEMBER", "COLLABORATOR"))
+"""How GitHub says that somebody belongs to a project."""
 CUT_SHORT = "discussions whose comments or replies go on past what was fetched"
 """What a note says about such an export."""
 
@@ -41,13 +42,13 @@ def _is_discussion(values: Any) -> bool:
     return "title" in values and "createdAt" in values and any(name in values for name in _MARKS)
 
 
-def read_discussion(fields: Fields, place: Place, reading: Reading) -> Thread | None:
+def read_discussion(fields: Fields, place: Place, ledger: Ledger) -> Thread | None:
     """Return a discussion as a thread; None where a field of it is wrong.
 
     Args:
         fields: A discussion.
         place: Where it lies.
-        reading: Takes notes and what is skipped.
+        ledger: Takes notes and what is skipped.
     """
     number = fields.identity("number") or fields.identity("id", needed=True)
     address = fields.text("url")
@@ -56,24 +57,24 @@ def read_discussion(fields: Fields, place: Place, reading: Reading) -> Thread | 
     repository = found[1] if found else "discussions"
     key = f"{repository}#d{number}"
     opener = _author(fields)
-    messages = [_message(fields, f"{key}.body", place, reading)]
+    messages = [_message(fields, f"{key}.body", place, ledger)]
     accepted, cut = None, _goes_on(fields.part("comments"))
     answer = fields.part("answer")
     for comment in _nodes(fields, "comments"):
         identity = comment.identity("id", needed=True)
-        messages.append(_message(comment, identity, place, reading))
+        messages.append(_message(comment, identity, place, ledger))
         if comment.flag("isAnswer") or (answer is not None and answer.values.get("id") == comment.values.get("id")):
             accepted = identity
         cut = cut or _goes_on(comment.part("replies"))
-        messages += [_message(r, r.identity("id", needed=True), place, reading) for r in _nodes(comment, "replies")]
+        messages += [_message(r, r.identity("id", needed=True), place, ledger) for r in _nodes(comment, "replies")]
     if accepted is None and answer is not None and "body" in answer:
         accepted = answer.identity("id", needed=True)
-        messages.append(_message(answer, accepted, place, reading))
+        messages.append(_message(answer, accepted, place, ledger))
     closed = fields.moment("closedAt")
     if fields.bad:
         return None
-    if cut and CUT_SHORT not in reading.notes:
-        reading.notes.append(CUT_SHORT)
+    if cut and CUT_SHORT not in ledger.notes:
+        ledger.notes.append(CUT_SHORT)
     title = fields.text("title")
     return Thread(
         id=key,
@@ -105,12 +106,12 @@ def _author(fields: Fields) -> str | None:
     return author.text("login") if author is not None else None
 
 
-def _message(fields: Fields, number: str | None, place: Place, reading: Reading) -> Message | None:
+def _message(fields: Fields, number: str | None, place: Place, ledger: Ledger) -> Message | None:
     body, at, author = fields.text("body"), fields.moment("createdAt"), _author(fields)
     if fields.bad or number is None:
         return None
     if body is not None and len(body) > MOST_TEXT:
-        reading.skipped.add(TOO_LONG)
+        ledger.skipped.add(TOO_LONG)
         return None
     marked = read_post(body or "")
     association = fields.values.get("authorAssociation")
@@ -123,6 +124,6 @@ def _message(fields: Fields, number: str | None, place: Place, reading: Reading)
         marks=marked.marks,
         links=marked.links,
         edited="lastEditedAt" in fields,
-        staff=association in _STAFF if isinstance(association, str) else None,
+        staff=association in STAFF if isinstance(association, str) else None,
         place=place,
     )

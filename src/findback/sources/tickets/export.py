@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from findback.errors import FindbackError
 from findback.model.thread import Place, Skipped
-from findback.sources.archive import Archive, open_archive
+from findback.sources.archive import Archive
 from findback.sources.faults import Faults
+from findback.sources.opening import open_archive
 from findback.sources.tickets.fields import Fields
 from findback.sources.tickets.items import Item, Items, is_lines, read_lines
 

@@ -1,22 +1,19 @@
 """GitHub: issues, comments and events in REST shape, discussions in GraphQL shape."""
 
 import re
-import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from findback.model.thread import ActorKind, Audience, Message, Person, Place, Skipped, StatusChange, Thread
-from findback.sources.archive import Archive, open_archive
+from findback.sources.archive import Archive
 from findback.sources.faults import Faults
 from findback.sources.format import Family, Reading, SourceOptions
 from findback.sources.tickets.body import TOO_LONG, by_time, read_post
-from findback.sources.tickets.discussions import find_discussions, read_discussion
-from findback.sources.tickets.export import Row, count_others, find_objects, list_members, peek_rows, read_rows
+from findback.sources.tickets.discussions import STAFF, find_discussions, read_discussion
+from findback.sources.tickets.export import Row, find_objects, peek_rows, read_rows
 from findback.sources.tickets.fields import MOST_TEXT, Fields
-from findback.sources.tickets.scope import Scope
+from findback.sources.tickets.ledger import Ledger
 
 ENVELOPES = frozenset(("issues", "items", "issue_comments", "comments", "discussions"))
 _ISSUE_URL = re.compile(r"([\w.-]{1,100}/[\w.-]{1,100})/(?:issues|pull|pulls)/(\d{1,10})(?:[#/?]|$)")
@@ -25,7 +22,6 @@ _DUPLICATE = re.compile(
     r"\bduplicate\s{1,3}of\s{1,3}(?:#(\d{1,10})\b|(https?://[\w.-]{1,100}/[\w.-]{1,100}/[\w.-]{1,100}/(?:issues|discussions)/\d{1,10}))",
     re.IGNORECASE,
 )
-STAFF = frozenset(("OWNER", "MEMBER", "COLLABORATOR"))
 
 
 class GitHub:
@@ -71,31 +67,19 @@ def _key(fields: Fields) -> str | None:
 
 class _Export:
     def __init__(self, path: Path, options: SourceOptions, reading: Reading) -> None:
-        self._path = path
-        self._options = options
-        self._reading = reading
-        self._faults = Faults()
-        self._scope = Scope(options, reading.skipped)
-        self._held: dict[str, list[bytes]] = {}
+        self._ledger = Ledger(path, options, reading)
         self._with_issues: set[str] = set()
-        self._done: set[str] = set()
-        self._people: set[str] = set()
 
     def threads(self) -> Iterator[Thread]:
-        skipped = self._reading.skipped
-        with open_archive(self._path) as archive:
-            members = list_members(archive)
-            count_others(archive, members, skipped)
+        ledger = self._ledger
+        with ledger.open_members() as (archive, members):
             for name in members:
-                for row in read_rows(archive, name, self._faults, skipped, envelopes=ENVELOPES):
+                for row in read_rows(archive, name, ledger.faults, ledger.skipped, envelopes=ENVELOPES):
                     self._gather(row)
             for name in members:
                 if name in self._with_issues:
                     yield from self._emit(archive, name)
-        if self._held:
-            count = sum(map(len, self._held.values()))
-            skipped.add("comments and events whose issue is not in the export", count)
-        self._faults.settle(str(self._path), skipped, self._reading.notes, skip_bad=self._options.skip_bad)
+        ledger.settle("comments and events whose issue is not in the export")
 
     def _gather(self, row: Row) -> None:
         values = row.fields.values
@@ -108,54 +92,45 @@ class _Export:
             return
         key = _key(row.fields)
         if key is not None and ("body" in values or "event" in values):
-            held = {"row": values, "line": row.fields.line, "file": row.place.file, "offset": row.place.offset}
-            self._held.setdefault(key, []).append(zlib.compress(orjson.dumps(held), 1))
+            self._ledger.held.keep(key, values, row.fields.line, row.place)
         elif "body" in values and "user" in values:
             row.fields.fault("a comment without issue_url")
         elif row.array is not None or len(values) > 5:
-            self._reading.skipped.add("records of other kinds")
+            self._ledger.skipped.add("records of other kinds")
 
     def _emit(self, archive: Archive, name: str) -> Iterator[Thread]:
         # What is wrong with the file itself was noted the first time through.
         for row in read_rows(archive, name, Faults(), Skipped(), envelopes=ENVELOPES):
             values = row.fields.values
-            fields = Fields(values, row.fields.shown, row.fields.line, self._faults)
+            fields = Fields(values, row.fields.shown, row.fields.line, self._ledger.faults)
             found: list[Thread | None]
             if "number" in values and "title" in values and "user" in values:
                 found = [self._issue(fields, row.place)]
             else:
-                found = [read_discussion(part, row.place, self._reading) for part in find_discussions(fields)]
+                found = [read_discussion(part, row.place, self._ledger) for part in find_discussions(fields)]
             for thread in found:
-                if thread is None:
-                    continue
-                if thread.id in self._done:
-                    self._reading.skipped.add("older copies of the same issue")
-                    continue
-                self._done.add(thread.id)
-                if (admitted := self._scope.admit(thread)) is not None:
-                    yield admitted
+                if thread is not None and not self._ledger.is_further(thread.id, "older copies of the same issue"):
+                    yield from self._ledger.admit(thread)
 
     def _issue(self, fields: Fields, place: Place) -> Thread | None:
         number = fields.identity("number", needed=True)
         repository = _repository(fields)
         key = f"{repository}#{number}"
-        rows = [orjson.loads(zlib.decompress(raw)) for raw in self._held.pop(key, ())]
+        held = self._ledger.held.take(key)
         if "pull_request" in fields:
-            self._reading.skipped.add("pull requests")
-            if rows:
-                self._reading.skipped.add("comments and events on pull requests", len(rows))
+            self._ledger.skipped.add("pull requests")
+            if held:
+                self._ledger.skipped.add("comments and events on pull requests", len(held))
             return None
         title, opener = fields.text("title"), self._author(fields)
         messages = [self._message(fields, f"{key}.body", place)]
         changes: list[StatusChange] = []
-        for held in rows:
-            part = Fields(held["row"], held["file"], held["line"], self._faults)
+        for record in held:
+            part = Fields(record.values, record.place.file, record.line, self._ledger.faults)
             if "event" in part.values and "body" not in part.values:
                 changes += self._change(part)
             else:
-                messages.append(
-                    self._message(part, part.identity("id", needed=True), Place(held["file"], held["offset"]))
-                )
+                messages.append(self._message(part, part.identity("id", needed=True), record.place))
         if isinstance(fields.values.get("comments"), list):
             parts = fields.parts("comments")
             messages += [self._message(part, part.identity("id", needed=True), place) for part in parts]
@@ -197,17 +172,16 @@ class _Export:
     def _take_people(self, values: Mapping[str, Any]) -> None:
         for user in find_objects(values, "login"):
             login, called = user["login"], user.get("name")
-            if isinstance(login, str) and login and login not in self._people:
-                self._people.add(login)
+            if isinstance(login, str) and login:
                 names = (called, login) if isinstance(called, str) and called else (login,)
-                self._reading.people.append(Person(login, names, bot=_is_bot(user)))
+                self._ledger.meet(Person(login, names, bot=_is_bot(user)))
 
     def _message(self, fields: Fields, number: str | None, place: Place) -> Message | None:
         body, at, (author, actor) = fields.text("body"), fields.moment("created_at"), self._author(fields)
         if fields.bad or number is None:
             return None
         if body is not None and len(body) > MOST_TEXT:
-            self._reading.skipped.add(TOO_LONG)
+            self._ledger.skipped.add(TOO_LONG)
             return None
         marked = read_post(body or "")
         association = fields.values.get("author_association")

@@ -8,6 +8,7 @@ import orjson
 
 from findback.model.thread import Skipped
 from findback.sources.faults import Faults
+from findback.text.lines import BOM, raw_lines
 
 MOST_ITEM = 64_000_000
 """Most bytes of one record; larger ones are counted and left out."""
@@ -17,7 +18,6 @@ TOO_LONG = f"records of more than {MOST_ITEM // 1_000_000} MB"
 """Why such a record is skipped."""
 
 _CHUNK = 1 << 18
-_BOM = b"\xef\xbb\xbf"
 _BLANK = re.compile(rb"[ \t\r\n]*+")
 _NEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["\[\]{}]', re.DOTALL)
 _IN_STRING = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
@@ -58,8 +58,8 @@ class Items:
 
     def __iter__(self) -> Iterator[Item]:
         """Yield each record; stops at the first place after which the file makes no sense."""
-        if self._peek().startswith(_BOM):
-            self._at += len(_BOM)
+        if self._peek().startswith(BOM):
+            self._at += len(BOM)
         try:
             while (head := self._skip_blank()) is not None:
                 if head == b"[":
@@ -277,17 +277,10 @@ def _is_deep(raw: bytes) -> bool:
 
 def read_lines(file: IO[bytes], shown: str, faults: Faults, skipped: Skipped) -> Iterator[Item]:
     """Yield one record a line; a bad line is a fault, and reading goes on after it."""
-    number = offset = 0
-    while raw := file.readline(MOST_ITEM + 1):
-        number += 1
-        start, offset = offset, offset + len(raw)
-        if len(raw) > MOST_ITEM:
+    for number, start, raw, whole in raw_lines(file, MOST_ITEM):
+        if not whole:
             skipped.add(TOO_LONG)
-            while not raw.endswith(b"\n") and (raw := file.readline(_CHUNK)):
-                offset += len(raw)
             continue
-        if number == 1:
-            raw = raw.removeprefix(_BOM)
         if raw.isspace() or not raw:
             continue
         if raw.count(b"[") + raw.count(b"{") > MOST_DEPTH and _is_deep(raw):
@@ -308,7 +301,7 @@ def is_lines(head: bytes, name: str) -> bool:
     """Return whether a file holds one object a line, from its beginning and its name."""
     if name.lower().endswith((".jsonl", ".ndjson")):
         return True
-    first, ended, rest = head.removeprefix(_BOM).lstrip().partition(b"\n")
+    first, ended, rest = head.removeprefix(BOM).lstrip().partition(b"\n")
     if not ended or not first.startswith(b"{") or not rest.lstrip().startswith(b"{"):
         return False
     try:

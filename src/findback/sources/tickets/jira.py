@@ -1,24 +1,21 @@
 """Jira Service Management: issues in REST shape with comments, changelog and remote links."""
 
 import re
-import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from findback.model.thread import ActorKind, Audience, Link, Message, Person, Place, Skipped, StatusChange, Thread
 from findback.sources.adf import read_adf
-from findback.sources.archive import Archive, open_archive
+from findback.sources.archive import Archive
 from findback.sources.faults import Faults
 from findback.sources.format import Family, Reading, SourceOptions
 from findback.sources.mail import find_quotes
 from findback.sources.marked import Marked, drop_quoted
 from findback.sources.tickets.body import TOO_LONG, by_time
-from findback.sources.tickets.export import Row, count_others, find_objects, list_members, peek_rows, read_rows
+from findback.sources.tickets.export import Row, find_objects, peek_rows, read_rows
 from findback.sources.tickets.fields import MOST_TEXT, Fields
-from findback.sources.tickets.scope import Scope
+from findback.sources.tickets.ledger import Ledger
 from findback.sources.wiki import read_wiki
 
 ENVELOPES = frozenset(("issues", "values", "remotelinks"))
@@ -55,31 +52,19 @@ class Jira:
 
 class _Export:
     def __init__(self, path: Path, options: SourceOptions, reading: Reading) -> None:
-        self._path = path
-        self._options = options
-        self._reading = reading
-        self._faults = Faults()
-        self._scope = Scope(options, reading.skipped)
-        self._held: dict[str, list[bytes]] = {}
+        self._ledger = Ledger(path, options, reading)
         self._with_issues: set[str] = set()
-        self._done: set[str] = set()
-        self._people: set[str] = set()
 
     def threads(self) -> Iterator[Thread]:
-        skipped = self._reading.skipped
-        with open_archive(self._path) as archive:
-            members = list_members(archive)
-            count_others(archive, members, skipped)
+        ledger = self._ledger
+        with ledger.open_members() as (archive, members):
             for name in members:
-                for row in read_rows(archive, name, self._faults, skipped, envelopes=ENVELOPES):
+                for row in read_rows(archive, name, ledger.faults, ledger.skipped, envelopes=ENVELOPES):
                     self._gather(row)
             for name in members:
                 if name in self._with_issues:
                     yield from self._emit(archive, name)
-        if self._held:
-            count = sum(map(len, self._held.values()))
-            skipped.add("links and comments whose issue is not in the export", count)
-        self._faults.settle(str(self._path), skipped, self._reading.notes, skip_bad=self._options.skip_bad)
+        ledger.settle("links and comments whose issue is not in the export")
 
     def _gather(self, row: Row) -> None:
         values = row.fields.values
@@ -91,26 +76,19 @@ class _Export:
             if key is None:
                 row.fields.fault("a link or comment whose issue neither `self` nor the file's name tells")
                 return
-            held = {"row": values, "line": row.fields.line, "file": row.place.file, "offset": row.place.offset}
-            self._held.setdefault(key, []).append(zlib.compress(orjson.dumps(held), 1))
+            self._ledger.held.keep(key, values, row.fields.line, row.place)
         elif row.array is not None or len(values) > 5:
-            self._reading.skipped.add("records of other kinds")
+            self._ledger.skipped.add("records of other kinds")
 
     def _emit(self, archive: Archive, name: str) -> Iterator[Thread]:
         # What is wrong with the file itself was noted the first time through.
         for row in read_rows(archive, name, Faults(), Skipped(), envelopes=ENVELOPES):
             if "key" not in row.fields.values or not isinstance(row.fields.values.get("fields"), dict):
                 continue
-            issue = Fields(row.fields.values, row.fields.shown, row.fields.line, self._faults)
+            issue = Fields(row.fields.values, row.fields.shown, row.fields.line, self._ledger.faults)
             thread = self._issue(issue, row.place)
-            if thread is None:
-                continue
-            if thread.id in self._done:
-                self._reading.skipped.add("older copies of the same ticket")
-                continue
-            self._done.add(thread.id)
-            if (admitted := self._scope.admit(thread)) is not None:
-                yield admitted
+            if thread is not None and not self._ledger.is_further(thread.id, "older copies of the same ticket"):
+                yield from self._ledger.admit(thread)
 
     def _issue(self, issue: Fields, place: Place) -> Thread | None:
         key, fields = issue.identity("key", needed=True), issue.part("fields")
@@ -124,13 +102,15 @@ class _Export:
         if (described := self._body(fields, "description")) is not None:
             author = reporter if reporter[0] else creator
             messages.append(_message(f"{key}.description", author, created, described, place=place))
-        held = [orjson.loads(zlib.decompress(raw)) for raw in self._held.pop(key, ())]
-        apart = [Fields(part["row"], part["file"], part["line"], self._faults) for part in held]
+        apart = [
+            (Fields(r.values, r.place.file, r.line, self._ledger.faults), r.place) for r in self._ledger.held.take(key)
+        ]
         block = fields.part("comment")
         comments = block.parts("comments") if block is not None else fields.parts("comments")
-        comments = [*comments, *issue.parts("comments"), *(part for part in apart if "body" in part)]
-        messages += [self._comment(comment, place) for comment in comments]
-        attached = [self._remote(part) for part in [*issue.parts("remotelinks"), *(p for p in apart if "object" in p)]]
+        messages += [self._comment(comment, place) for comment in [*comments, *issue.parts("comments")]]
+        messages += [self._comment(comment, at) for comment, at in apart if "body" in comment]
+        links = [*issue.parts("remotelinks"), *(link for link, _ in apart if "object" in link)]
+        attached = [self._remote(link) for link in links]
         title, labels, changes = fields.text("summary"), fields.words("labels"), self._changes(issue, fields)
         repeated = _duplicate_of(fields)
         if issue.bad or fields.bad:
@@ -163,11 +143,10 @@ class _Export:
         for person in find_objects(values, "displayName"):
             number = person.get("accountId") or person.get("key") or person.get("name")
             names = [person["displayName"], person.get("name")]
-            if not isinstance(number, str) or number in self._people:
+            if not isinstance(number, str):
                 continue
-            self._people.add(number)
             mail = person.get("emailAddress")
-            self._reading.people.append(
+            self._ledger.meet(
                 Person(
                     number,
                     tuple(name for name in names if isinstance(name, str) and name),
@@ -186,7 +165,7 @@ class _Export:
             if not text:
                 return None
             if len(text) > MOST_TEXT:
-                self._reading.skipped.add(TOO_LONG)
+                self._ledger.skipped.add(TOO_LONG)
                 return None
             marked = read_wiki(text)
         if "\0" in marked.text:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from findback.errors import FindbackError, SettingsError
-from findback.sources.archive import open_archive
 from findback.sources.format import Family, Reading, SourceOptions
+from findback.sources.opening import open_archive
 from findback.sources.tickets.assembly import MappedExport
 from findback.sources.tickets.export import list_members, peek_rows
 from findback.sources.tickets.mapping import build_mapping, load_mapping, matches, unwrap

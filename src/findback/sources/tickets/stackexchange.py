@@ -7,13 +7,14 @@ from pathlib import Path, PurePosixPath
 
 from findback.errors import FindbackError
 from findback.model.thread import Message, Person, Place, Thread
-from findback.sources.archive import Archive, open_archive
+from findback.sources.archive import Archive
 from findback.sources.faults import Faults
 from findback.sources.format import Family, Reading, SourceOptions
 from findback.sources.markup import read_html
+from findback.sources.opening import open_archive
 from findback.sources.tickets.body import TOO_LONG
 from findback.sources.tickets.fields import MOST_TEXT, read_moment
-from findback.sources.tickets.scope import Scope
+from findback.sources.tickets.ledger import Ledger
 from findback.sources.tickets.xmlrows import XmlRow, read_xml_rows
 
 _QUESTION, _ANSWER = "1", "2"
@@ -70,16 +71,12 @@ def split_tags(tags: str) -> tuple[str, ...]:
 class _Dump:
     def __init__(self, path: Path, options: SourceOptions, reading: Reading) -> None:
         self._path = path
-        self._options = options
-        self._reading = reading
-        self._faults = Faults()
-        self._scope = Scope(options, reading.skipped)
+        self._ledger = Ledger(path, options, reading)
         self._last: dict[str, int] = {}
         self._owners: set[str] = set()
         self._duplicates: dict[str, str] = {}
 
     def threads(self) -> Iterator[Thread]:
-        skipped = self._reading.skipped
         with open_archive(self._path) as archive:
             names = archive.names
             single = len(names) == 1
@@ -87,7 +84,7 @@ class _Dump:
             links = [name for name in names if _LINKS.search(name)]
             users = [name for name in names if _USERS.search(name)]
             if others := len(names) - len(posts) - len(links) - len(users):
-                skipped.add("files of other kinds", others)
+                self._ledger.skipped.add("files of other kinds", others)
             for name in posts:
                 self._last.clear()
                 self._owners.clear()
@@ -97,14 +94,14 @@ class _Dump:
                 self._take_links(archive, [other for other in links if _site(other, self._path) == site])
                 self._take_people(archive, [other for other in users if _site(other, self._path) == site])
                 yield from self._emit(archive, name, site)
-        self._faults.settle(str(self._path), skipped, self._reading.notes, skip_bad=self._options.skip_bad)
+        self._ledger.settle()
 
     def _rows(self, archive: Archive, name: str, faults: Faults) -> Iterator[XmlRow]:
         with archive.open(name) as file:
             yield from read_xml_rows(file, archive.where(name), faults)
 
     def _gather(self, archive: Archive, name: str) -> None:
-        for position, row in enumerate(self._rows(archive, name, self._faults)):
+        for position, row in enumerate(self._rows(archive, name, self._ledger.faults)):
             values = row.values
             question = values.get("Id") if values.get("PostTypeId") == _QUESTION else values.get("ParentId")
             if question and values.get("PostTypeId") in (_QUESTION, _ANSWER):
@@ -114,21 +111,21 @@ class _Dump:
 
     def _take_links(self, archive: Archive, names: list[str]) -> None:
         for name in names:
-            for row in self._rows(archive, name, self._faults):
+            for row in self._rows(archive, name, self._ledger.faults):
                 if row.values.get("LinkTypeId") != _DUPLICATE:
                     continue
                 post, target = row.values.get("PostId"), row.values.get("RelatedPostId")
                 if post and target:
                     self._duplicates[post] = target
                 else:
-                    self._faults.add(archive.where(name), row.line, "a link without PostId or RelatedPostId")
+                    self._ledger.faults.add(archive.where(name), row.line, "a link without PostId or RelatedPostId")
 
     def _take_people(self, archive: Archive, names: list[str]) -> None:
         for name in names:
-            for row in self._rows(archive, name, self._faults):
+            for row in self._rows(archive, name, self._ledger.faults):
                 number, shown = row.values.get("Id"), row.values.get("DisplayName")
                 if number in self._owners and number and shown:
-                    self._reading.people.append(Person(number, (shown,), bot=number == "-1"))
+                    self._ledger.meet(Person(number, (shown,), bot=number == "-1"))
 
     def _emit(self, archive: Archive, name: str, site: str) -> Iterator[Thread]:
         where = archive.where(name)
@@ -138,12 +135,14 @@ class _Dump:
         for position, row in enumerate(self._rows(archive, name, Faults())):
             kind = row.values.get("PostTypeId")
             if kind not in (_QUESTION, _ANSWER):
-                self._reading.skipped.add("tag wikis" if kind in _WIKI else "posts of other kinds")
+                self._ledger.skipped.add("tag wikis" if kind in _WIKI else "posts of other kinds")
                 continue
             question = row.values.get("Id") if kind == _QUESTION else row.values.get("ParentId")
             message = self._message(row, where)
             if not question:
-                self._faults.add(where, row.line, "Id is missing" if kind == _QUESTION else "ParentId is missing")
+                self._ledger.faults.add(
+                    where, row.line, "Id is missing" if kind == _QUESTION else "ParentId is missing"
+                )
                 continue
             if message is not None:
                 posts.setdefault(question, []).append(message)
@@ -151,8 +150,7 @@ class _Dump:
                 questions[question] = row.values
             if self._last.get(question) == position:
                 thread = self._thread(question, questions.pop(question, None), posts.pop(question, []), site)
-                if thread is not None and (admitted := self._scope.admit(thread)) is not None:
-                    yield admitted
+                yield from self._ledger.admit(thread)
 
     def _message(self, row: XmlRow, where: str) -> Message | None:
         values = row.values
@@ -160,13 +158,13 @@ class _Dump:
         at = read_moment(written)
         for problem, name in ((not number, "Id is missing"), (body is None, "Body is missing")):
             if problem:
-                self._faults.add(where, row.line, name)
+                self._ledger.faults.add(where, row.line, name)
                 return None
         if written and at is None:
-            self._faults.add(where, row.line, "CreationDate is no time")
+            self._ledger.faults.add(where, row.line, "CreationDate is no time")
             return None
         if body is None or number is None or len(body) > MOST_TEXT:
-            self._reading.skipped.add(TOO_LONG)
+            self._ledger.skipped.add(TOO_LONG)
             return None
         marked = read_html(body)
         owner = values.get("OwnerUserId")
@@ -185,7 +183,7 @@ class _Dump:
 
     def _thread(self, number: str, values: dict[str, str] | None, posts: list[Message], site: str) -> Thread | None:
         if values is None:
-            self._reading.skipped.add("answers whose question is not in the export", len(posts))
+            self._ledger.skipped.add("answers whose question is not in the export", len(posts))
             return None
         asked = [post for post in posts if post.id == number]
         answers = sorted((post for post in posts if post.id != number), key=_order)

@@ -1,16 +1,16 @@
 """Rows of tickets from CSV and Parquet, beside those from JSON."""
 
-import importlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from findback.errors import MissingLibraryError, RefusedError
+from findback.errors import RefusedError
 from findback.model.thread import Place, Skipped
+from findback.registry import load_module
 from findback.sources.archive import Archive
 from findback.sources.faults import Faults
 from findback.sources.tickets.export import Row, read_rows
 from findback.sources.tickets.fields import Fields
-from findback.text.delimited import delimited_rows, guess_delimiter
+from findback.text.delimited import delimited_records
 
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
 _MOST_LINE = 64_000_000
@@ -45,28 +45,14 @@ def read_table(
 
 def _read_csv(archive: Archive, name: str, faults: Faults, notes: list[str]) -> Iterator[Row]:
     shown = archive.where(name)
-    lines = _text_lines(archive, name, notes)
-    first = next(lines, None)
-    if first is None:
-        return
-    header: tuple[str, ...] | None = None
-    for row in delimited_rows(_before(first, lines), delimiter=guess_delimiter(first)):
-        if row.fault is not None:
-            faults.add(shown, row.line, row.fault)
-        elif header is None:
-            header = tuple(cell.strip() for cell in row.cells)
-        elif len(row.cells) != len(header):
-            faults.add(shown, row.line, f"{len(row.cells)} cells, and the header has {len(header)}")
-        elif any("\0" in cell for cell in row.cells):
-            faults.add(shown, row.line, "holds a NUL character")
+    for line, cells, fault in delimited_records(_text_lines(archive, name, notes)):
+        if fault is not None:
+            faults.add(shown, line, fault)
+        elif any("\0" in cell for cell in cells.values()):
+            faults.add(shown, line, "holds a NUL character")
         else:
-            values = dict(zip(header, (cell or None for cell in row.cells), strict=True))
-            yield Row(None, Fields(values, shown, row.line, faults), Place(shown, row.line), name)
-
-
-def _before(first: str, rest: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from rest
+            values = {column: cell or None for column, cell in cells.items()}
+            yield Row(None, Fields(values, shown, line, faults), Place(shown, line), name)
 
 
 def _text_lines(archive: Archive, name: str, notes: list[str]) -> Iterator[str]:
@@ -99,11 +85,6 @@ def _read_parquet(archive: Archive, name: str, faults: Faults) -> Iterator[Row]:
     shown = archive.where(name)
     if "!" in shown.removeprefix(str(archive.path)):
         raise RefusedError(f"{shown} is Parquet inside a zip, which is not read", hint="unpack it and name the folder")
-    try:
-        parquet = importlib.import_module("findback.sources.traces.parquet")
-    except ModuleNotFoundError as missing:
-        if (missing.name or "").partition(".")[0] != "pyarrow":
-            raise
-        raise MissingLibraryError("pyarrow", extra="parquet", wanted_for="reading Parquet") from missing
-    for position, values in enumerate(parquet.read_rows(Path(shown))):
+    parquet = load_module("findback.text.parquet", wanted_for="reading Parquet")
+    for position, values in enumerate(parquet.read_parquet(Path(shown))):
         yield Row(None, Fields(values, shown, None, faults), Place(shown, position), name)

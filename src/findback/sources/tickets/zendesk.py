@@ -1,22 +1,19 @@
 """Zendesk: tickets with their audits or comments, as the incremental export, the API or an export tool gives them."""
 
 import re
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from findback.model.thread import ActorKind, Audience, Link, Message, Person, Place, Skipped, StatusChange, Thread
-from findback.sources.archive import Archive, open_archive
+from findback.sources.archive import Archive
 from findback.sources.faults import Faults
 from findback.sources.format import Family, Reading, SourceOptions
 from findback.sources.tickets.body import TOO_LONG, by_time, read_mail
-from findback.sources.tickets.export import Row, count_others, list_members, peek_rows, read_rows
+from findback.sources.tickets.export import Row, peek_rows, read_rows
 from findback.sources.tickets.fields import MOST_TEXT, Fields
-from findback.sources.tickets.scope import Scope
+from findback.sources.tickets.ledger import Ledger
 
 ENVELOPES = frozenset(("tickets", "users", "audits", "comments", "groups", "brands", "ticket_audits"))
 _CLOSED = frozenset(("solved", "closed"))
@@ -85,12 +82,7 @@ class _Ticket:
 
 class _Export:
     def __init__(self, path: Path, options: SourceOptions, reading: Reading) -> None:
-        self._path = path
-        self._options = options
-        self._reading = reading
-        self._faults = Faults()
-        self._scope = Scope(options, reading.skipped)
-        self._held: dict[str, list[bytes]] = {}
+        self._ledger = Ledger(path, options, reading)
         self._newest: dict[str, tuple[str, int]] = {}
         self._with_tickets: set[str] = set()
         self._position = 0
@@ -98,22 +90,17 @@ class _Export:
         self._staff: dict[str, bool] = {}
 
     def threads(self) -> Iterator[Thread]:
-        skipped = self._reading.skipped
-        with open_archive(self._path) as archive:
-            members = list_members(archive)
-            count_others(archive, members, skipped)
+        with self._ledger.open_members() as (archive, members):
             self._gather(archive, members)
             for name in members:
                 if name in self._with_tickets:
                     yield from self._emit(archive, name)
-        if self._held:
-            skipped.add("comments and audits whose ticket is not in the export", sum(map(len, self._held.values())))
-        self._faults.settle(str(self._path), skipped, self._reading.notes, skip_bad=self._options.skip_bad)
+        self._ledger.settle("comments and audits whose ticket is not in the export")
 
     def _gather(self, archive: Archive, members: list[str]) -> None:
         position = 0
         for name in members:
-            for row in read_rows(archive, name, self._faults, self._reading.skipped, envelopes=ENVELOPES):
+            for row in read_rows(archive, name, self._ledger.faults, self._ledger.skipped, envelopes=ENVELOPES):
                 kind = _kind(row)
                 if kind == "ticket":
                     position += 1
@@ -131,15 +118,14 @@ class _Export:
                     if number and called:
                         self._names[number] = called
                 elif row.array is not None or len(row.fields.values) > 5:
-                    self._reading.skipped.add("records of other kinds")
+                    self._ledger.skipped.add("records of other kinds")
 
     def _hold(self, row: Row) -> None:
         ticket = _plain_id(row.fields.values.get("ticket_id")) or _ticket_of(row.member)
         if ticket is None:
             row.fields.fault("a comment without ticket_id, in a file not named after its ticket")
             return
-        held = {"row": row.fields.values, "line": row.fields.line, "file": row.place.file, "offset": row.place.offset}
-        self._held.setdefault(ticket, []).append(zlib.compress(orjson.dumps(held), 1))
+        self._ledger.held.keep(ticket, row.fields.values, row.fields.line, row.place)
 
     def _take_user(self, user: Fields) -> None:
         number = user.identity("id", needed=True)
@@ -149,7 +135,7 @@ class _Export:
             return
         if role:
             self._staff[number] = role in _STAFF
-        self._reading.people.append(
+        self._ledger.meet(
             Person(
                 number,
                 names,
@@ -165,38 +151,38 @@ class _Export:
             if _kind(row) != "ticket":
                 continue
             self._position += 1
-            fields = Fields(row.fields.values, row.fields.shown, row.fields.line, self._faults)
+            fields = Fields(row.fields.values, row.fields.shown, row.fields.line, self._ledger.faults)
             ticket = fields.identity("id", needed=True)
             if ticket is None:
                 continue
             if self._newest.get(ticket, ("", 0))[1] != self._position:
-                self._reading.skipped.add("older copies of the same ticket")
+                self._ledger.skipped.add("older copies of the same ticket")
                 continue
-            thread = self._thread(ticket, fields, row.place)
-            if thread is not None and (admitted := self._scope.admit(thread)) is not None:
-                yield admitted
+            yield from self._ledger.admit(self._thread(ticket, fields, row.place))
 
     def _thread(self, ticket: str, fields: Fields, place: Place) -> Thread | None:
-        rows = [orjson.loads(zlib.decompress(raw)) for raw in self._held.pop(ticket, ())]
+        held = [
+            (Fields(r.values, r.place.file, r.line, self._ledger.faults), r.place)
+            for r in self._ledger.held.take(ticket)
+        ]
         status, tags = fields.text("status"), fields.words("tags")
         asker, created = fields.identity("requester_id"), fields.moment("created_at")
         subject = fields.text("subject") or fields.text("raw_subject")
         container = fields.identity("group_id") or fields.identity("brand_id") or "tickets"
         if status == "deleted":
-            self._reading.skipped.add("deleted tickets")
+            self._ledger.skipped.add("deleted tickets")
             return None
         if _MERGED in tags:
-            self._reading.skipped.add("tickets merged into another")
+            self._ledger.skipped.add("tickets merged into another")
             return None
         built = _Ticket()
-        audits = [Fields(r["row"], r["file"], r["line"], self._faults) for r in rows if "events" in r["row"]]
-        places = {id(r["row"]): Place(r["file"], r["offset"]) for r in rows}
-        comments = [Fields(r["row"], r["file"], r["line"], self._faults) for r in rows if "events" not in r["row"]]
-        for audit in [*audits, *fields.parts("audits")]:
-            self._take_audit(built, audit, places.get(id(audit.values), place))
+        audits = [part for part in held if "events" in part[0].values]
+        comments = [part for part in held if "events" not in part[0].values]
+        for audit, at in [*audits, *((audit, place) for audit in fields.parts("audits"))]:
+            self._take_audit(built, audit, at)
         if not built.messages:
-            for comment in [*comments, *fields.parts("comments")]:
-                self._take_comment(built, comment, places.get(id(comment.values), place), comment, None)
+            for comment, at in [*comments, *((comment, place) for comment in fields.parts("comments"))]:
+                self._take_comment(built, comment, at, comment, None)
         if not built.messages and (description := fields.text("description")):
             marked = read_mail(None, description[:MOST_TEXT])
             built.messages.append(
@@ -212,7 +198,7 @@ class _Export:
                     place=place,
                 )
             )
-            self._reading.skipped.add("tickets that come with their description only")
+            self._ledger.skipped.add("tickets that come with their description only")
         if fields.bad:
             return None
         if not built.changes and status:
@@ -281,7 +267,7 @@ class _Export:
         if comment.bad or dated.bad:
             return
         if max(len(html or ""), len(plain or "")) > MOST_TEXT:
-            self._reading.skipped.add(TOO_LONG)
+            self._ledger.skipped.add(TOO_LONG)
             return
         marked = read_mail(html, plain)
         audience: Audience = "public" if public is True else "internal"

@@ -8,11 +8,12 @@ from typing import Any
 from findback.model.thread import Place
 from findback.sources.format import Reading, SourceOptions
 from findback.sources.traces.drafts import Draft, Gathering, begin_reading
+from findback.sources.traces.feedback import as_outcome
 from findback.sources.traces.look import Look, recognise_by
 from findback.sources.traces.mapping import Mapped, load_mapping
 from findback.sources.traces.messages import Said, ToolUse, read_messages, turns_of
 from findback.sources.traces.records import TraceRecord
-from findback.sources.traces.values import FieldError, as_outcome, as_record
+from findback.sources.traces.values import FieldError, as_record
 
 name = "agent-runs"
 family = "traces"

@@ -10,22 +10,12 @@ from findback.model.turn import RetrievalCall
 from findback.sources.format import Reading, SourceOptions
 from findback.sources.traces.drafts import Draft, Gathering, begin_reading, make_calls
 from findback.sources.traces.evaluation import is_marked
+from findback.sources.traces.feedback import as_outcome, as_score
 from findback.sources.traces.look import Look, recognise_by
 from findback.sources.traces.mapping import Mapped, load_mapping
+from findback.sources.traces.payloads import ID_LIMIT, document_of
 from findback.sources.traces.records import TraceRecord
-from findback.sources.traces.values import (
-    ID_LIMIT,
-    FieldError,
-    as_count,
-    as_list,
-    as_outcome,
-    as_record,
-    as_score,
-    as_text,
-    as_time,
-    document_of,
-    unpack,
-)
+from findback.sources.traces.values import FieldError, as_count, as_list, as_record, as_text, as_time, unpack
 
 name = "retrieval-calls"
 family = "traces"

@@ -10,23 +10,20 @@ from typing import Any
 
 from findback.model.thread import Audience, Place, Skipped
 from findback.model.turn import RetrievalCall, Turn
-from findback.sources.archive import open_archive
 from findback.sources.faults import Faults
 from findback.sources.format import Reading, SourceOptions
+from findback.sources.opening import open_archive
 from findback.sources.scope import fold_name
 from findback.sources.traces.evaluation import MARKED_REASON, drop_bursts
+from findback.sources.traces.payloads import documents_in, offset_in, queries_in, results_in
 from findback.sources.traces.records import TraceRecord, read_records, trace_names
 from findback.sources.traces.tools import RetrievalTools, ToolMark
-from findback.sources.traces.values import (
-    ANSWER_LIMIT,
-    TEXT_LIMIT,
-    FieldError,
-    documents_in,
-    offset_in,
-    queries_in,
-    results_in,
-)
+from findback.sources.traces.values import FieldError
 
+TEXT_LIMIT = 100_000
+"""Most characters of a wording or query; what is longer is no question anybody asked."""
+ANSWER_LIMIT = 200_000
+"""Most characters of an assistant's answer that are kept."""
 LONG_WORDING = f"wordings over {TEXT_LIMIT:,} characters"
 LONG_QUERY = f"queries over {TEXT_LIMIT:,} characters"
 OLDER = "turns before the date asked for"

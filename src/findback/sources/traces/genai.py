@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from findback.sources.traces.feedback import is_feedback
 from findback.sources.traces.messages import Said, read_messages
 from findback.sources.traces.otlp import OtelSpan
+from findback.sources.traces.payloads import documents_in, results_in
 from findback.sources.traces.steps import Step, hear
-from findback.sources.traces.values import FieldError, as_score, documents_in, results_in, unpack
+from findback.sources.traces.values import FieldError, unpack
 
 # The conventions moved to a repository of their own and their constants are deprecated; the strings stand.
 _QUERY = ("gen_ai.retrieval.query.text", "gen_ai.retrieval.query", "retrieval.query", "db.query.text.retrieval")
@@ -20,7 +22,6 @@ _USER = ("user.id", "enduser.id", "langfuse.user.id")
 _TURNS = frozenset({"invoke_agent", "invoke_workflow"})
 _MODELS = frozenset({"chat", "text_completion", "generate_content"})
 _SEARCHES = frozenset({"retrieval", "retrieve"})
-_FEEDBACK = ("feedback", "thumb", "rating", "user")
 _EVENT_ROLES = {
     "gen_ai.user.message": "user",
     "gen_ai.system.message": "system",
@@ -144,13 +145,8 @@ def _see_feedback(step: Step, span: OtelSpan) -> None:
     """Take a person's verdict; the many scores that programs give are none."""
     for attributes in (span.attributes, *(attributes for _, attributes in span.events)):
         name = attributes.get("gen_ai.evaluation.name")
-        if isinstance(name, str) and any(word in name.casefold() for word in _FEEDBACK):
-            label, value = (
-                attributes.get("gen_ai.evaluation.score.label"),
-                attributes.get("gen_ai.evaluation.score.value"),
-            )
-            score = as_score(label) if as_score(label) is not None else as_score(value)
-            step.score = score if step.score is None or score is None else min(step.score, score)
+        if isinstance(name, str) and is_feedback(name):
+            step.rate(attributes.get("gen_ai.evaluation.score.label"), attributes.get("gen_ai.evaluation.score.value"))
 
 
 def _text(attributes: Mapping[str, Any], names: tuple[str, ...]) -> str | None:

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from findback.sources.traces.messages import Said, last_wording, read_messages
+from findback.sources.traces.payloads import documents_in, queries_in, results_in
 from findback.sources.traces.steps import Step, StepKind, hear
-from findback.sources.traces.values import FieldError, as_score, documents_in, queries_in, results_in, unpack
+from findback.sources.traces.values import FieldError, unpack
 
 KIND = "openinference.span.kind"
 
@@ -125,6 +126,13 @@ def answer_in(value: Any, depth: int = 0) -> str | None:
     return None
 
 
+def see_words(step: Step, given: Any, gave: Any) -> None:
+    """Note on a step what the person asked and the assistant said, from what a chain, agent or model got and gave."""
+    hear(step, heard_in(given))
+    step.asked = step.asked or wording_in(given)
+    step.said_answer = answer_in(gave)
+
+
 def heard_in(value: Any) -> list[Said]:
     """Return the messages in what a model or chain was given; none where it holds no list of them."""
     value = unpack(value)
@@ -205,11 +213,7 @@ def see_verdict(step: Step, verdict: Mapping[str, Any]) -> None:
     """Take a person's annotation as feedback; those of models and code are none."""
     if str(verdict.get("annotator_kind", "")).upper() != "HUMAN":
         return
-    score = as_score(verdict.get("label"))
-    if score is None:
-        score = as_score(verdict.get("score"))
-    if score is not None:
-        step.score = score if step.score is None else min(step.score, score)
+    step.rate(verdict.get("label"), verdict.get("score"))
 
 
 def _pick(tree: Any, *path: str) -> Any:

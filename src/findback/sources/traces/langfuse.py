@@ -7,24 +7,13 @@ from typing import Any
 from findback.sources.format import Reading, SourceOptions
 from findback.sources.traces.drafts import Draft, Gathering, begin_reading
 from findback.sources.traces.evaluation import is_marked
-from findback.sources.traces.inference import answer_in, heard_in, wording_in
+from findback.sources.traces.feedback import as_outcome, is_feedback, is_outcome
+from findback.sources.traces.inference import see_words
 from findback.sources.traces.look import Look, recognise_by
 from findback.sources.traces.otlp import OtelSpan
 from findback.sources.traces.records import TraceRecord
-from findback.sources.traces.steps import Step, StepKind, drafts_of, hear
-from findback.sources.traces.values import (
-    FieldError,
-    as_list,
-    as_outcome,
-    as_record,
-    as_score,
-    as_text,
-    as_time,
-    documents_in,
-    queries_in,
-    results_in,
-    unpack,
-)
+from findback.sources.traces.steps import Step, StepKind, drafts_of, see_call
+from findback.sources.traces.values import FieldError, as_list, as_record, as_text, as_time, unpack
 
 name = "langfuse"
 family = "traces"
@@ -34,8 +23,6 @@ LANGFUSE = "langfuse.observation."
 
 _KINDS: dict[str, StepKind] = {"AGENT": "turn", "TOOL": "call", "RETRIEVER": "call", "GENERATION": "model"}
 _SPEAKING = frozenset({"SPAN", "CHAIN", "AGENT", "GENERATION"})
-_FEEDBACK = ("feedback", "thumb", "rating", "user")
-_OUTCOMES = frozenset({"success", "task_success", "outcome", "correct", "resolved"})
 _LEFT_OUT = "observations without input: the field group was left out of the export"
 
 
@@ -151,33 +138,22 @@ def _see(step: Step, row: Mapping[str, Any]) -> None:
     step.kind = _KINDS.get(named, "other")
     given, gave = unpack(row.get("input")), unpack(row.get("output"))
     if step.kind == "call":
-        step.tool = as_text(row.get("name"), "name") or named.lower()
-        step.arguments, step.answered = given, gave
-        if named == "RETRIEVER":
-            step.mark, step.queries = "retriever", queries_in(given)
-            if gave is not None:
-                step.results, step.documents = results_in(gave), documents_in(gave)
-        return
-    if named in _SPEAKING:
-        hear(step, heard_in(given))
-        step.asked = step.asked or wording_in(given)
-        step.said_answer = answer_in(gave)
+        tool = as_text(row.get("name"), "name") or named.lower()
+        see_call(step, tool, given, gave, retriever=named == "RETRIEVER")
+    elif named in _SPEAKING:
+        see_words(step, given, gave)
 
 
 def _see_score(step: Step, row: Mapping[str, Any]) -> None:
     """Take what people said; scores of evaluators are none."""
     if str(row.get("source", "")).upper() == "EVAL":
         return
-    named = str(row.get("name", "")).casefold()
+    named = str(row.get("name", ""))
     value = row.get("string_value") if row.get("string_value") not in (None, "") else row.get("value")
-    if named in _OUTCOMES:
+    if is_outcome(named):
         step.outcome = as_outcome(value)
-    elif str(row.get("source", "")).upper() == "ANNOTATION" or any(word in named for word in _FEEDBACK):
-        score = as_score(value)
-        if score is None:
-            score = as_score(row.get("value"))
-        if score is not None:
-            step.score = score if step.score is None else min(step.score, score)
+    elif str(row.get("source", "")).upper() == "ANNOTATION" or is_feedback(named):
+        step.rate(value, row.get("value"))
 
 
 def _tagged(tags: Any) -> bool:

@@ -7,24 +7,12 @@ from typing import Any
 from findback.sources.format import Reading, SourceOptions
 from findback.sources.traces.drafts import Draft, Gathering, begin_reading
 from findback.sources.traces.evaluation import is_marked
-from findback.sources.traces.inference import answer_in, heard_in, wording_in
+from findback.sources.traces.feedback import as_outcome, is_feedback, is_outcome
+from findback.sources.traces.inference import see_words
 from findback.sources.traces.look import Look, recognise_by
 from findback.sources.traces.records import TraceRecord
-from findback.sources.traces.steps import Step, StepKind, drafts_of, hear
-from findback.sources.traces.values import (
-    FieldError,
-    as_list,
-    as_outcome,
-    as_record,
-    as_score,
-    as_text,
-    as_time,
-    documents_in,
-    look_up,
-    queries_in,
-    results_in,
-    unpack,
-)
+from findback.sources.traces.steps import Step, StepKind, drafts_of, see_call
+from findback.sources.traces.values import FieldError, as_list, as_record, as_text, as_time, look_up, unpack
 
 name = "langsmith"
 family = "traces"
@@ -32,8 +20,6 @@ rules = ("zero-result", "reformulation", "i-meant", "no-answer", "thumbs-down")
 
 _KINDS: dict[str, StepKind] = {"retriever": "call", "tool": "call", "llm": "model", "agent": "turn"}
 _CONVERSATION = "session_id | thread_id | conversation_id"
-_FEEDBACK = ("feedback", "thumb", "rating", "user")
-_OUTCOMES = frozenset({"success", "task_success", "outcome", "correct", "resolved"})
 
 
 def recognise(path: Path) -> str | None:
@@ -91,16 +77,9 @@ def _step(run: Mapping[str, Any]) -> Step:
     )
     given, gave = unpack(run.get("inputs")), unpack(run.get("outputs"))
     if step.kind == "call":
-        step.tool = as_text(run.get("name"), "name") or kind
-        step.arguments, step.answered = given, gave
-        if kind == "retriever":
-            step.mark, step.queries = "retriever", queries_in(given)
-            if gave is not None and not step.failed:
-                step.results, step.documents = results_in(gave), documents_in(gave)
+        see_call(step, as_text(run.get("name"), "name") or kind, given, gave, retriever=kind == "retriever")
     elif kind in ("llm", "chain", "agent"):
-        hear(step, heard_in(given))
-        step.asked = step.asked or wording_in(given)
-        step.said_answer = answer_in(gave)
+        see_words(step, given, gave)
     _see_feedback(step, unpack(run.get("feedback_stats")))
     return step
 
@@ -124,8 +103,7 @@ def _see_feedback(step: Step, stats: Any) -> None:
         return
     for key, entry in stats.items():
         value = entry.get("avg") if isinstance(entry, dict) else entry
-        if key.casefold() in _OUTCOMES:
+        if is_outcome(key):
             step.outcome = as_outcome(value)
-        elif any(word in key.casefold() for word in _FEEDBACK):
-            score = as_score(value)
-            step.score = score if step.score is None or score is None else min(step.score, score)
+        elif is_feedback(key):
+            step.rate(value)

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from findback.errors import FindbackError
-from findback.sources.archive import Archive, open_archive
+from findback.sources.archive import Archive
+from findback.sources.opening import open_archive
 from findback.sources.traces.records import parquet_module, peek, trace_names
 from findback.text.delimited import guess_delimiter
 

@@ -8,17 +8,9 @@ from typing import Any, Literal
 from findback.model.thread import Place
 from findback.model.turn import RetrievalCall
 from findback.sources.traces.drafts import Draft, make_calls
+from findback.sources.traces.payloads import documents_in, queries_in, results_in
 from findback.sources.traces.tools import RetrievalTools, ToolMark
-from findback.sources.traces.values import (
-    FieldError,
-    as_list,
-    as_record,
-    as_text,
-    documents_in,
-    queries_in,
-    results_in,
-    unpack,
-)
+from findback.sources.traces.values import FieldError, as_list, as_record, as_text, unpack
 
 Role = Literal["user", "assistant", "tool", "system"]
 

@@ -10,21 +10,12 @@ from findback.model.thread import Place
 from findback.sources.format import Reading, SourceOptions
 from findback.sources.traces.drafts import Draft, Gathering, begin_reading
 from findback.sources.traces.evaluation import is_marked
+from findback.sources.traces.feedback import as_outcome, as_score
 from findback.sources.traces.look import Look, recognise_by
 from findback.sources.traces.messages import Said, read_messages
 from findback.sources.traces.records import TraceRecord
 from findback.sources.traces.tree import Node, turns_of_tree
-from findback.sources.traces.values import (
-    FieldError,
-    as_list,
-    as_outcome,
-    as_record,
-    as_score,
-    as_text,
-    as_time,
-    look_up,
-    unpack,
-)
+from findback.sources.traces.values import FieldError, as_list, as_record, as_text, as_time, look_up, unpack
 
 name = "openai"
 family = "traces"

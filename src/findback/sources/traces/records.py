@@ -1,31 +1,29 @@
 """Records of trace files: JSON, JSON Lines, CSV and Parquet, plain or gzipped, in a file, a folder or a zip."""
 
 import gzip
-import importlib
 import io
 import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
 import orjson
 
-from findback.errors import DataError, Fault, MissingLibraryError, RefusedError
+from findback.errors import DataError, Fault, RefusedError
 from findback.model.thread import Place
+from findback.registry import load_module
 from findback.sources.archive import Archive, explain_json
 from findback.sources.faults import Faults
-from findback.text.delimited import delimited_rows, guess_delimiter
+from findback.text.delimited import delimited_records
+from findback.text.lines import BOM, UTF16, RawLine, raw_lines
 
 DEPTH_LIMIT = 100
 """Deepest nesting of a record that is looked at."""
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
 
 _PEEK = 1 << 20
-_BOM = b"\xef\xbb\xbf"
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
 
 
@@ -84,7 +82,7 @@ def peek(archive: Archive, name: str) -> Peek:
     if head[:4] == b"PAR1":
         return Peek("parquet", None, head[:4])
     suffix = plain_suffix(name)
-    text = head.removeprefix(_BOM).lstrip()
+    text = head.removeprefix(BOM).lstrip()
     if not text:
         return Peek("empty", None, b"")
     if text[:1] not in b"{[":
@@ -167,38 +165,19 @@ def _first_item(text: bytes) -> Any:
     return None
 
 
-class _RawLine(NamedTuple):
-    number: int
-    offset: int
-    raw: bytes | None
-    """None where the line is longer than may be."""
-
-
-def _lines(archive: Archive, name: str) -> Iterator[_RawLine]:
-    most = archive.limits.line_bytes
+def _lines(archive: Archive, name: str) -> Iterator[RawLine]:
     with _opened(archive, name) as file:
-        number = offset = 0
-        while raw := file.readline(most + 1):
-            number += 1
-            start, offset = offset, offset + len(raw)
-            if number == 1:
-                if raw.startswith(_UTF16):
-                    fault = Fault(archive.where(name), 1, "the file is UTF-16")
-                    raise DataError(f"{archive.where(name)} is not UTF-8", faults=[fault], hint="save it as UTF-8")
-                raw = raw.removeprefix(_BOM)
-            if len(raw) <= most:
-                yield _RawLine(number, start, raw)
-                continue
-            while raw and not raw.endswith(b"\n"):
-                raw = file.readline(_PEEK)
-                offset += len(raw)
-            yield _RawLine(number, start, None)
+        for line in raw_lines(file, archive.limits.line_bytes):
+            if line.number == 1 and line.raw.startswith(UTF16):
+                fault = Fault(archive.where(name), 1, "the file is UTF-16")
+                raise DataError(f"{archive.where(name)} is not UTF-8", faults=[fault], hint="save it as UTF-8")
+            yield line
 
 
 def _read_lines(archive: Archive, name: str, faults: Faults) -> Iterator[TraceRecord]:
     where = archive.where(name)
     for line in _lines(archive, name):
-        if line.raw is None:
+        if not line.whole:
             faults.add(where, line.number, f"the line has more than {archive.limits.line_bytes:,} bytes")
         elif line.raw.strip():
             value = _load(line.raw, where, line.number, faults)
@@ -215,7 +194,7 @@ def _read_document(archive: Archive, name: str, faults: Faults, *, whole: bool) 
             f"{where} is one JSON document of more than {most:,} bytes",
             hint="export it as JSON Lines, one record a line",
         )
-    value = _load(raw.removeprefix(_BOM), where, None, faults)
+    value = _load(raw.removeprefix(BOM), where, None, faults)
     if value is _BAD:
         return
     if isinstance(value, list) and not whole:
@@ -243,27 +222,18 @@ def _load(raw: bytes, where: str, line: int | None, faults: Faults) -> Any:
 
 def _read_csv(archive: Archive, name: str, faults: Faults) -> Iterator[TraceRecord]:
     where = archive.where(name)
-    lines = _text_lines(archive, name, faults)
-    first = next(lines, None)
-    if first is None:
-        return
-    header: tuple[str, ...] | None = None
-    for row in delimited_rows(chain([first], lines), delimiter=guess_delimiter(first)):
-        if row.fault is not None:
-            faults.add(where, row.line, row.fault)
-        elif header is None:
-            header = tuple(cell.strip() for cell in row.cells)
-        elif len(row.cells) != len(header):
-            faults.add(where, row.line, f"{len(row.cells)} cells, and the header has {len(header)}")
+    for line, cells, fault in delimited_records(_text_lines(archive, name, faults)):
+        if fault is not None:
+            faults.add(where, line, fault)
         else:
-            value = dict(zip(header, (cell or None for cell in row.cells), strict=True))
-            yield TraceRecord(value, Place(where, row.line), row.line)
+            values = {column: cell or None for column, cell in cells.items()}
+            yield TraceRecord(values, Place(where, line), line)
 
 
 def _text_lines(archive: Archive, name: str, faults: Faults) -> Iterator[str]:
     where = archive.where(name)
     for line in _lines(archive, name):
-        if line.raw is None:
+        if not line.whole:
             faults.add(where, line.number, f"the line has more than {archive.limits.line_bytes:,} bytes")
             yield "\n"
             continue
@@ -323,7 +293,7 @@ def _parquet_rows(archive: Archive, name: str) -> Iterator[dict[str, Any]]:
     path = Path(archive.where(name))
     if "!" in archive.where(name) and not path.exists():
         raise DataError(f"{archive.where(name)} is Parquet inside a zip", hint="unpack the zip and name the folder")
-    rows: Iterator[dict[str, Any]] = parquet_module().read_rows(path)
+    rows: Iterator[dict[str, Any]] = parquet_module().read_parquet(path)
     return rows
 
 
@@ -333,9 +303,4 @@ def parquet_module() -> Any:
     Raises:
         MissingLibraryError: If pyarrow is not installed.
     """
-    try:
-        return importlib.import_module("findback.sources.traces.parquet")
-    except ModuleNotFoundError as missing:
-        if (missing.name or "").partition(".")[0] != "pyarrow":
-            raise
-        raise MissingLibraryError("pyarrow", extra="parquet", wanted_for="reading Parquet") from missing
+    return load_module("findback.text.parquet", wanted_for="reading Parquet")

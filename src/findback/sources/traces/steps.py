@@ -8,7 +8,9 @@ from typing import Any, Literal
 from findback.model.thread import Place
 from findback.model.turn import RetrievalCall
 from findback.sources.traces.drafts import Draft, make_calls
+from findback.sources.traces.feedback import as_score
 from findback.sources.traces.messages import Said, ToolUse, calls_of, last_answer, last_wording, settle_uses
+from findback.sources.traces.payloads import documents_in, queries_in, results_in
 from findback.sources.traces.tools import RetrievalTools, ToolMark
 
 StepKind = Literal["turn", "call", "model", "other"]
@@ -55,6 +57,12 @@ class Step:
     marked: bool = False
     place: Place | None = None
 
+    def rate(self, *values: Any) -> None:
+        """Take a person's score: the first of the values that is one; of several scores the lowest counts."""
+        score = next((score for value in values if (score := as_score(value)) is not None), None)
+        if score is not None:
+            self.score = score if self.score is None else min(self.score, score)
+
 
 @dataclass(slots=True)
 class _Group:
@@ -63,6 +71,15 @@ class _Group:
     text: str | None = None
     steps: list[Step] = field(default_factory=list)
     started: datetime | None = None
+
+
+def see_call(step: Step, tool: str, given: Any, gave: Any, *, retriever: bool) -> None:
+    """Note on a step which tool was called, with what, and what a retriever found: nothing is known where it failed."""
+    step.tool, step.arguments, step.answered = tool, given, gave
+    if retriever:
+        step.mark, step.queries = "retriever", queries_in(given)
+        if gave is not None and not step.failed:
+            step.results, step.documents = results_in(gave), documents_in(gave)
 
 
 def hear(step: Step, messages: list[Said], *, output: list[Said] | None = None) -> None:

@@ -1,6 +1,6 @@
-"""Parquet files, row by row; the one file of the trace readers that needs pyarrow."""
+"""Parquet files, row by row; the one file of this kind that needs pyarrow."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +9,10 @@ import pyarrow.parquet as pq
 
 from findback.errors import DataError
 
-_BATCH = 500
+_BATCH = 1_000
 
 
-def read_rows(path: Path) -> Iterator[dict[str, Any]]:
+def read_parquet(path: Path) -> Iterator[dict[str, Any]]:
     """Yield each row as a dictionary.
 
     Raises:
@@ -32,3 +32,10 @@ def column_names(path: Path) -> tuple[str, ...]:
         return tuple(pq.read_schema(path).names)
     except (pa.ArrowException, OSError, ValueError):
         return ()
+
+
+def parquet_bytes(rows: Sequence[dict[str, Any]]) -> bytes:
+    """Return rows as a Parquet file."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.Table.from_pylist(list(rows)), sink)
+    return bytes(sink.getvalue().to_pybytes())

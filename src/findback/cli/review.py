@@ -1,0 +1,49 @@
+"""`findback review` and `findback serve`."""
+
+import webbrowser
+from importlib import import_module
+from typing import Any
+
+from findback.cli.shown import say
+from findback.errors import MissingError, MissingLibraryError
+from findback.steps.bench import has_bench
+from findback.workspace import Workspace, open_workspace
+
+
+def review(*, port: int = 0, no_browser: bool = False) -> None:
+    """Open the page where candidates are reviewed and labelled, for one person on this machine.
+
+    Args:
+        port: Port on this machine; a free one when 0.
+        no_browser: Print the link and open nothing.
+    """
+    workspace = _ready(open_workspace(required=False))
+
+    def announce(link: str) -> None:
+        say(f"review: {link}")
+        say("The link works once; the page stays until Ctrl+C. Every decision is saved when it is made.")
+        if not no_browser:
+            webbrowser.open(link)
+
+    _server().serve_local(workspace, port=port, ready=announce)
+
+
+def serve() -> None:
+    """Serve the review page to a team, behind its login, as [serve] in findback.toml says."""
+    workspace = _ready(open_workspace())
+    _server().serve_team(workspace, ready=lambda address: say(f"serving {address}"))
+
+
+def _ready(workspace: Workspace) -> Workspace:
+    if not has_bench(workspace):
+        raise MissingError("nothing has been mined yet", hint="findback mine EXPORT…")
+    return workspace
+
+
+def _server() -> Any:
+    try:
+        return import_module("findback.web.server")
+    except ModuleNotFoundError as error:
+        if error.name and error.name.partition(".")[0] == "findback":
+            raise
+        raise MissingLibraryError(error.name or "fastapi", extra="web", wanted_for="the review page") from error

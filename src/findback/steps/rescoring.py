@@ -1,0 +1,146 @@
+"""Did the system change or the exam? Kept runs, scored again on two states of a set."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
+from findback.errors import FindbackError
+from findback.evalset.resolve import resolve
+from findback.evalset.runs import load_run
+from findback.measure.metrics.name import parse_metric
+from findback.model.case import Case
+from findback.model.estimate import Estimate
+from findback.model.protocols import Documents
+from findback.model.question import Question, QuestionSet, question_from_case
+from findback.model.record import Record
+from findback.model.run import Run
+from findback.steps.gold import label_columns
+from findback.steps.scores import score_run
+from findback.workspace import Workspace
+
+LOOKED_AT = 40
+"""Kept runs that are looked at, the newest first."""
+
+
+class Effect(Record):
+    """What the difference between two states of a set does to one retriever's score."""
+
+    retriever: str
+    metric: str
+    run: str
+    """Id of its newest run on either state."""
+    earlier_run: str | None = None
+    """Id of its newest run from before the added cases; None where the newest run is from before them too."""
+    earlier: Estimate | None = None
+    """The earlier run's score on the earlier state."""
+    before: Estimate
+    """The newest run's score on the earlier state, over the cases that both runs were asked."""
+    after: Estimate
+    """The newest run's score on the later state, over the cases it was asked."""
+    not_asked: int
+    """Cases of the later state that the newest run was not asked; they are in neither score."""
+
+    @property
+    def system(self) -> float | None:
+        """Return what the system moved: another run, the same exam. None where there is one run only."""
+        return _minus(self.before, self.earlier)
+
+    @property
+    def exam(self) -> float | None:
+        """Return what the exam moved: the same run, another exam."""
+        return _minus(self.after, self.before)
+
+
+class Effects(NamedTuple):
+    """The effect on every retriever with a kept run."""
+
+    effects: tuple[Effect, ...]
+    notes: tuple[str, ...]
+
+
+class _Kept(NamedTuple):
+    id: str
+    run: Run
+
+
+class _Scorer(NamedTuple):
+    documents: Documents | None
+    metric: str
+    seed: int
+
+    def score(self, run: Run, questions: Sequence[Question], asked: AbstractSet[str]) -> Estimate:
+        """Return a run's mean over those of the questions that are counted as asked."""
+        shared = [question for question in questions if question.id in asked]
+        if not shared:
+            return Estimate(value=None, reason="the run was asked none of these cases")
+        scored = score_run(run, label_columns(shared, self.documents), (self.metric,), seed=self.seed)
+        return scored.group("all", "all", range(len(shared))).scores[0].estimate
+
+
+def rescore(
+    workspace: Workspace, before: Iterable[Case], after: Iterable[Case], documents: Documents | None
+) -> Effects:
+    """Score each retriever's newest kept run on two states of a set; only active dev cases count."""
+    old, new = _questions(before, documents), _questions(after, documents)
+    ids = {question.id for question in (*old, *new)}
+    added = {question.id for question in new} - {question.id for question in old}
+    measures = workspace.settings.measures
+    scorer = _Scorer(documents, str(parse_metric(measures.primary)), measures.seed)
+    by_name: dict[str, list[_Kept]] = {}
+    notes: list[str] = []
+    for kept in _load(workspace, notes):
+        if ids.intersection(kept.run.queries):
+            by_name.setdefault(kept.run.name, []).append(kept)
+    effects = []
+    for name in sorted(by_name):
+        newest, earlier = _choose(by_name[name], added)
+        asked = frozenset(newest.run.queries)
+        shared = asked.intersection(earlier.run.queries) if earlier is not None else asked
+        effects.append(
+            Effect(
+                retriever=name,
+                metric=scorer.metric,
+                run=newest.id,
+                earlier_run=earlier.id if earlier is not None else None,
+                earlier=scorer.score(earlier.run, old, shared) if earlier is not None else None,
+                before=scorer.score(newest.run, old, shared),
+                after=scorer.score(newest.run, new, asked),
+                not_asked=sum(question.id not in asked for question in new),
+            )
+        )
+    return Effects(tuple(effects), tuple(notes))
+
+
+def _choose(kept: Sequence[_Kept], added: AbstractSet[str]) -> tuple[_Kept, _Kept | None]:
+    """Return the newest run, and the newest one that knew no added case where the newest knows some."""
+    newest = kept[0]
+    if added.isdisjoint(newest.run.queries):
+        return newest, None
+    return newest, next((one for one in kept[1:] if added.isdisjoint(one.run.queries)), None)
+
+
+def _load(workspace: Workspace, notes: list[str]) -> Iterator[_Kept]:
+    folder = workspace.private / "runs"
+    names = (
+        sorted((p.name for p in folder.iterdir() if not p.name.startswith(".")), reverse=True)
+        if folder.is_dir()
+        else []
+    )
+    for name in names[:LOOKED_AT]:
+        try:
+            yield _Kept(name, load_run(folder / name))
+        except FindbackError as error:
+            notes.append(f"a run was not scored again: {error}")
+
+
+def _questions(cases: Iterable[Case], documents: Documents | None) -> tuple[Question, ...]:
+    kept = tuple(question_from_case(case) for case in cases if case.status == "active" and case.split == "dev")
+    if not kept:
+        return ()
+    return resolve(QuestionSet(name="cases", kind="release", questions=kept), documents).set.questions
+
+
+def _minus(one: Estimate | None, other: Estimate | None) -> float | None:
+    if one is None or other is None or one.value is None or other.value is None:
+        return None
+    return one.value - other.value

@@ -1,0 +1,266 @@
+"""Withdraw cases: erase their texts from the set, every release, and what findback keeps of their scores."""
+
+import json
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import date, datetime
+from pathlib import Path
+
+import orjson
+from pydantic import Field
+
+from findback.errors import FindbackError, MissingError, UsageError
+from findback.evalset.cases import read_cases
+from findback.evalset.checks import ANY_LEAK
+from findback.evalset.head import settle_head
+from findback.evalset.manifest import read_manifest
+from findback.evalset.release import CASES, list_numbers, release_folder
+from findback.evalset.runs import load_run, save_run
+from findback.evalset.withdrawal import (
+    WITHDRAWN_QUERY,
+    drop_queries,
+    with_paraphrases,
+    withdraw_from_head,
+    withdraw_from_lines,
+    withdraw_from_release,
+)
+from findback.files import write_atomically
+from findback.model.audit import Audit
+from findback.model.case import Case
+from findback.model.evaluation import Evaluation
+from findback.model.record import Record, Request
+from findback.privacy.git_history import find_held, is_tracked
+from findback.steps.judged import judgements_file
+from findback.steps.kept import PREFIX, load, now
+from findback.steps.obstacles import check_text
+from findback.steps.people import read_roster
+from findback.steps.publishable import open_check
+from findback.steps.ready import ReadyCases
+from findback.steps.release import open_ready
+from findback.workspace import Workspace
+
+DISTINCT = 12
+"""Characters from which a query is looked for in other files of the history; shorter ones stand anywhere."""
+BASELINES = "baselines"
+SCORES = "scores.jsonl"
+
+
+class WithdrawRequest(Request):
+    """Erase cases from the set and from every release, for good."""
+
+    cases: tuple[str, ...]
+    """Ids of the cases; their paraphrases go with them."""
+    reason: str = Field(default="", max_length=2_000)
+    """Why; it is published in the manifest of each release."""
+
+
+class History(Record):
+    """What version control still holds of the withdrawn texts."""
+
+    commits: tuple[str, ...]
+    """Commits that brought them in; later ones hold them too until they are taken out."""
+    references: tuple[str, ...]
+    """Branches and tags whose newest commit still holds them."""
+    unread: tuple[str, ...]
+    commands: tuple[str, ...]
+    """What a person would run to take them out of the history; findback does not."""
+
+
+class Withdrawn(Record):
+    """What was erased, and what is left for a person to do."""
+
+    cases: tuple[str, ...]
+    """With the paraphrases of those named."""
+    releases: tuple[int, ...]
+    """Releases that hold a tombstone now."""
+    dropped: dict[str, int]
+    """What else went, by kind: lines of baselines, answers in runs, misses in evaluations, candidates."""
+    history: History | None
+    """None outside a git repository."""
+    notes: tuple[str, ...]
+
+
+def withdraw(
+    workspace: Workspace, request: WithdrawRequest, *, ready: ReadyCases | None = None, made: datetime | None = None
+) -> Withdrawn:
+    """Put tombstones in place of cases everywhere, and say what version control still holds.
+
+    Doing it again changes nothing, and finishes what was interrupted.
+
+    Raises:
+        UsageError: If no case or no reason is given, or the reason itself may not be published.
+        MissingError: If the set has no such case.
+        DataError: If head or a release is not as it was published.
+        StorageError: If the disk refuses.
+    """
+    reason = _reason(workspace, request)
+    evalset, on = workspace.evalset, (made or now()).date()
+    settle_head(evalset)
+    living = _all_cases(evalset)
+    ids = with_paraphrases(living, _known(request, living))
+    texts = [case for case in living if case.id in ids and case.status != "withdrawn"]
+    notes: list[str] = []
+    dropped = {"candidates": _forget(workspace, ready, ids, reason)}
+    releases = [number for number in list_numbers(evalset) if _bury(release_folder(evalset, number), ids, reason, on)]
+    withdraw_from_head(evalset / CASES, ids)
+    dropped["lines of baselines and scores"] = sum(withdraw_from_lines(file, ids) for file in _published(evalset))
+    dropped["judgements by hand"] = sum(withdraw_from_lines(file, ids, private=True) for file in _judgements(evalset))
+    dropped["answers in runs"] = _clean_runs(workspace, ids, notes)
+    dropped["questions in evaluations and audits"] = _clean_kept(workspace, ids, notes)
+    notes.append("reports, exports and copies of the set made before are out of findback's reach")
+    return Withdrawn(
+        cases=tuple(sorted(ids)),
+        releases=tuple(releases),
+        dropped={name: count for name, count in dropped.items() if count},
+        history=_history(workspace, ids, texts),
+        notes=tuple(notes),
+    )
+
+
+def _reason(workspace: Workspace, request: WithdrawRequest) -> str:
+    reason = request.reason.strip()
+    if not request.cases:
+        raise UsageError("say which cases to withdraw", hint="findback withdraw CASE… --reason WHY")
+    if not reason:
+        raise UsageError("say why: the reason stands in the manifest of each release", hint="--reason WHY")
+    check = open_check(workspace, roster=read_roster(workspace, None).roster)
+    found = list(check_text(reason, "reason", check))
+    if found:
+        listed = "; ".join(f"{one.place}: {one.rule}" for one in found)
+        raise UsageError(f"the reason would be published, and holds what may not be: {listed}")
+    return reason
+
+
+def _all_cases(evalset: Path) -> list[Case]:
+    """Return each case that the head or a release holds; living ones before tombstones."""
+    files = [evalset / CASES, *(release_folder(evalset, number) / CASES for number in list_numbers(evalset))]
+    found: dict[str, Case] = {}
+    for file in files:
+        for case in read_cases(file, leak_limit=ANY_LEAK) if file.exists() else ():
+            if case.id not in found or found[case.id].status == "withdrawn":
+                found[case.id] = case
+    return list(found.values())
+
+
+def _known(request: WithdrawRequest, cases: Iterable[Case]) -> frozenset[str]:
+    known = {case.id for case in cases}
+    missing = [id_ for id_ in request.cases if id_ not in known]
+    if missing:
+        raise MissingError(
+            f"the set has no case {', '.join(id_[:20] for id_ in missing)}", hint="ids stand in evalset/cases.jsonl"
+        )
+    return frozenset(request.cases)
+
+
+def _bury(folder: Path, ids: AbstractSet[str], reason: str, on: date) -> bool:
+    withdraw_from_release(folder, ids, reason, on)
+    return any(not ids.isdisjoint(one.cases) for one in read_manifest(folder).withdrawals)
+
+
+def _published(evalset: Path) -> list[Path]:
+    return [file for file in (*sorted((evalset / BASELINES).glob("*.jsonl")), evalset / SCORES) if file.is_file()]
+
+
+def _judgements(evalset: Path) -> list[Path]:
+    places = [evalset / CASES, *(release_folder(evalset, number) for number in list_numbers(evalset))]
+    return [file for file in map(judgements_file, places) if file.is_file()]
+
+
+def _forget(workspace: Workspace, ready: ReadyCases | None, ids: AbstractSet[str], reason: str) -> int:
+    if ready is not None:
+        return ready.forget(ids, reason)
+    with open_ready(workspace) as opened:
+        return opened.forget(ids, reason)
+
+
+def _clean_runs(workspace: Workspace, ids: AbstractSet[str], notes: list[str]) -> int:
+    folder = workspace.private / "runs"
+    dropped = 0
+    for file in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if file.name.startswith("."):
+            continue
+        try:
+            run = load_run(file)
+        except FindbackError:
+            notes.append(f"the run {file.name} cannot be read, and was left: findback runs --remove {file.name}")
+            continue
+        held = sum(query in ids for query in run.queries)
+        if held:
+            save_run(drop_queries(run, ids), file)
+        dropped += held
+    return dropped
+
+
+def _clean_kept(workspace: Workspace, ids: AbstractSet[str], notes: list[str]) -> int:
+    folder = workspace.private / "evaluations"
+    dropped = 0
+    for file in sorted(folder.glob("*.json")) if folder.is_dir() else ():
+        try:
+            clean, count = _clean(file, ids)
+        except FindbackError:
+            notes.append(f"{file} cannot be read, and was left: remove it if it may hold the case")
+            continue
+        if count:
+            write_atomically(file, clean.model_dump_json(), private=True)
+        dropped += count
+    return dropped
+
+
+def _clean(file: Path, ids: AbstractSet[str]) -> tuple[Audit | Evaluation, int]:
+    if file.name.startswith(PREFIX[Audit]):
+        return _without_audited(load(file, Audit), ids)
+    return _without_misses(load(file, Evaluation), ids)
+
+
+def _without_misses(kept: Evaluation, ids: AbstractSet[str]) -> tuple[Evaluation, int]:
+    count, scores = 0, []
+    for one in kept.retrievers:
+        left = tuple(miss for miss in one.miss_examples if miss.question not in ids)
+        count += len(one.miss_examples) - len(left)
+        scores.append(one.model_copy(update={"miss_examples": left}))
+    return kept.model_copy(update={"retrievers": tuple(scores)}), count
+
+
+def _without_audited(kept: Audit, ids: AbstractSet[str]) -> tuple[Audit, int]:
+    left = tuple(one for one in kept.worst if one.question not in ids)
+    return kept.model_copy(update={"worst": left}), len(kept.worst) - len(left)
+
+
+def _history(workspace: Workspace, ids: AbstractSet[str], cases: Sequence[Case]) -> History | None:
+    if not is_tracked(workspace.root):
+        return None
+    pattern = re.compile(b"|".join(sorted(_patterns(ids, cases))))
+    held = find_held(workspace.root, pattern)
+    return History(
+        commits=held.commits,
+        references=held.references,
+        unread=held.unread,
+        commands=_commands(workspace, sorted(ids), held.blobs),
+    )
+
+
+def _patterns(ids: AbstractSet[str], cases: Iterable[Case]) -> Iterator[bytes]:
+    """Yield what finds the cases in a file: their lines that are no tombstones, and their queries as they stand."""
+    tombstone = re.escape(orjson.dumps(WITHDRAWN_QUERY))
+    for id_ in ids:
+        yield b'"id":"' + id_.encode() + b'","query":(?!' + tombstone + b")"
+    for case in cases:
+        if len(case.query) >= DISTINCT:
+            written = (case.query.encode(), orjson.dumps(case.query)[1:-1], json.dumps(case.query)[1:-1].encode())
+            yield from map(re.escape, written)
+
+
+def _commands(workspace: Workspace, ids: Sequence[str], blobs: Sequence[str]) -> tuple[str, ...]:
+    folder = shlex.quote(str(workspace.settings.evalset))
+    commit = f"git add {folder} && git commit -m {shlex.quote('Withdraw ' + ', '.join(ids))}"
+    if not blobs:
+        return (commit,)
+    return (
+        commit,
+        f"printf '%s\\n' {' '.join(blobs)} > ../blobs.txt",
+        "git filter-repo --strip-blobs-with-ids ../blobs.txt",
+        "git push --force --all YOUR_REMOTE && git push --force --tags YOUR_REMOTE",
+        "git reflog expire --expire=now --all && git gc --prune=now",
+    )

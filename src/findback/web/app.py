@@ -1,0 +1,82 @@
+"""The application: middleware, routes, and the one dependency that decides who may use which."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import import_module
+from urllib.parse import urlsplit
+
+from fastapi import APIRouter, Depends, FastAPI
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware.sessions import SessionMiddleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.staticfiles import StaticFiles
+
+from findback.web.access import ACCESS
+from findback.web.authorise import authorise
+from findback.web.claims import ClaimsReader
+from findback.web.entries import Entries
+from findback.web.faults import install_faults
+from findback.web.jobs import Worker
+from findback.web.limits import Limits
+from findback.web.oidc import Provider
+from findback.web.security import BodyLimit, Headers, security_headers
+from findback.web.site import Site
+
+PAGES = ("health", "entry", "queue", "item", "cases", "scores", "gaps", "releases", "asks", "jobs", "admin", "api")
+LOGIN_SECONDS = 600
+"""How long a login at the provider may take."""
+
+
+def create_app(site: Site) -> FastAPI:
+    """Return the application of one site."""
+    app = FastAPI(
+        title="findback",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        dependencies=[Depends(authorise)],
+        separate_input_output_schemas=False,
+        lifespan=_work,
+    )
+    app.state.site = site
+    app.state.worker = Worker(site)
+    app.state.limits = Limits()
+    app.state.entries = Entries(site.entry)
+    app.state.provider = None if site.local else Provider(site)
+    app.state.claims = None if site.local else ClaimsReader(site, app.state.provider)
+    install_faults(app)
+    for name in PAGES:
+        router: APIRouter = import_module(f"findback.web.pages.{name}").router
+        _refuse_unlisted(router)
+        app.include_router(router)
+    app.mount("/static", StaticFiles(packages=[("findback.web", "static")]), name="static")
+    if not site.local:
+        app.add_middleware(
+            SessionMiddleware,
+            secret_key=site.signing_key,
+            session_cookie="__Host-findback-login" if site.https else "findback-login",
+            max_age=LOGIN_SECONDS,
+            same_site="lax",
+            https_only=site.https,
+        )
+    app.add_middleware(BodyLimit)
+    host = urlsplit(site.base_url).hostname or "127.0.0.1"
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=[host, "127.0.0.1", "localhost"], www_redirect=False)
+    app.add_middleware(Headers, headers=security_headers(https=site.https))
+    return app
+
+
+@asynccontextmanager
+async def _work(app: FastAPI) -> AsyncIterator[None]:
+    """Do stored jobs as long as the server runs."""
+    worker: Worker = app.state.worker
+    worker.start()
+    yield
+    await run_in_threadpool(worker.stop)
+
+
+def _refuse_unlisted(router: APIRouter) -> None:
+    """Stop at start where a route is in no row of the access table."""
+    names = {str(getattr(route, "name", "")) for route in router.routes}
+    if unlisted := names - set(ACCESS):
+        raise RuntimeError(f"no role is named for {', '.join(sorted(unlisted))}")

@@ -1,0 +1,106 @@
+"""Who asks, and whether they may: runs before every route."""
+
+import hmac
+from typing import NamedTuple
+from urllib.parse import quote, urlsplit
+
+from fastapi import Request
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+
+from findback.steps.review import Reviewer
+from findback.web.access import is_open, may
+from findback.web.faults import wants_page
+from findback.web.limits import ENTRIES, READS, WRITES, Limits
+from findback.web.sessions import find_bearer, find_session
+from findback.web.site import Site
+
+SAFE = frozenset({"GET", "HEAD"})
+
+
+class Visitor(NamedTuple):
+    """Somebody who is logged in."""
+
+    reviewer: Reviewer
+    csrf: str | None
+    """What their forms must carry; None for programs with a token, which browsers cannot be made to send."""
+
+    def may(self, route: str) -> bool:
+        """Return whether they may use a route."""
+        return may(self.reviewer.roles, route)
+
+
+async def authorise(request: Request) -> None:
+    """Let a request through or refuse it; what it finds out is in `request.state`.
+
+    Raises:
+        HTTPException: 401 without a login, 403 without the role or the CSRF token, 429 when too often.
+    """
+    site: Site = request.app.state.site
+    limits: Limits = request.app.state.limits
+    route = request.scope["route"].name
+    visitor = await recognise(request, site)
+    request.state.visitor = visitor
+    request.state.csrf = visitor.csrf if visitor is not None else ""
+    who = visitor.reviewer.subject if visitor is not None else f"@{request.client.host if request.client else '?'}"
+    asked = READS if request.method in SAFE else WRITES
+    if not limits.allow(ENTRIES if visitor is None and route not in ("health", "static") else asked, who):
+        raise HTTPException(429, "too many requests", headers={"Retry-After": "60"})
+    if request.method not in SAFE:
+        _refuse_foreign(request, site)
+    if is_open(route):
+        return
+    if visitor is None:
+        raise _ask_to_log_in(request, site)
+    if not visitor.may(route):
+        raise HTTPException(403, "your roles do not allow this")
+    if request.method not in SAFE and visitor.csrf is not None:
+        given = request.headers.get("x-csrf-token") or str((await request.form()).get("csrf", ""))
+        if not hmac.compare_digest(given.encode(), visitor.csrf.encode()):
+            raise HTTPException(403, "the form is out of date: load the page again")
+
+
+def require_login(request: Request) -> None:
+    """Refuse a stranger on an open route, where the page has a login.
+
+    Raises:
+        HTTPException: 401, or the way to the login.
+    """
+    site: Site = request.app.state.site
+    if not site.local and request.state.visitor is None:
+        raise _ask_to_log_in(request, site)
+
+
+async def recognise(request: Request, site: Site) -> Visitor | None:
+    """Return who asks: by API token, else by session cookie; None for a stranger."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        reviewer = await run_in_threadpool(find_bearer, site, token.strip())
+        return Visitor(reviewer, None) if reviewer is not None else None
+    cookie = request.cookies.get(site.cookie)
+    found = await run_in_threadpool(find_session, site, cookie) if cookie else None
+    if found is not None and cookie and not site.local:
+        found = await request.app.state.claims.read_again(cookie, found)
+    return Visitor(found.reviewer, found.csrf) if found is not None else None
+
+
+def _refuse_foreign(request: Request, site: Site) -> None:
+    """Refuse what another site's page sends."""
+    origin = request.headers.get("origin")
+    if origin is None or origin == "null":
+        fetched = request.headers.get("sec-fetch-site", "same-origin")
+        if fetched not in ("same-origin", "none") or origin == "null":
+            raise HTTPException(403, "sent from another site")
+        return
+    ours = {urlsplit(site.base_url).netloc, request.headers.get("host", "")}
+    if urlsplit(origin).netloc not in ours:
+        raise HTTPException(403, "sent from another site")
+
+
+def _ask_to_log_in(request: Request, site: Site) -> HTTPException:
+    if site.local:
+        return HTTPException(401, "open the link that findback review printed")
+    if wants_page(request) and request.method in SAFE:
+        there = quote(request.url.path, safe="/")
+        return HTTPException(303, "log in", headers={"Location": f"/login?next={there}"})
+    return HTTPException(401, "log in first", headers={"WWW-Authenticate": "Bearer"})

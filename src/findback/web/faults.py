@@ -1,0 +1,83 @@
+"""Errors as every route answers them: one JSON shape for programs, one page for people; never a private value."""
+
+import logging
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+
+from findback.errors import Fault, FindbackError
+from findback.model.record import Record
+from findback.web.render import render_page
+
+LOG = logging.getLogger("findback.web")
+
+_NAMES = {
+    400: "bad-request",
+    401: "login-needed",
+    403: "not-allowed",
+    404: "missing",
+    405: "method",
+    409: "conflict",
+    413: "too-large",
+    422: "usage",
+    429: "too-many",
+}
+
+
+class Problem(Record):
+    """What an error looks like to a program."""
+
+    code: str
+    message: str
+    hint: str | None = None
+
+
+def refusal(status: int, code: str, message: str, hint: str | None = None) -> JSONResponse:
+    """Return an error for a program."""
+    return JSONResponse(Problem(code=code, message=message, hint=hint).model_dump(), status_code=status)
+
+
+def wants_page(request: Request) -> bool:
+    """Return whether whoever asks is a browser that wants a page."""
+    return not request.url.path.startswith("/v1/") and "text/html" in request.headers.get("accept", "")
+
+
+def answer_fault(request: Request, status: int, code: str, message: str, hint: str | None = None) -> Response:
+    """Return an error in the shape the request asks for."""
+    if not wants_page(request):
+        return refusal(status, code, message, hint)
+    return render_page(request, "fault.html", status=status, code=code, message=message, hint=hint)
+
+
+def install_faults(app: FastAPI) -> None:
+    """Make an application answer every error in the one shape."""
+
+    @app.exception_handler(FindbackError)
+    async def known(request: Request, error: FindbackError) -> Response:
+        return answer_fault(request, error.http_status, error.code, error.message, error.hint)
+
+    @app.exception_handler(HTTPException)
+    async def refused(request: Request, error: HTTPException) -> Response:
+        if error.status_code < 400:
+            return Response(status_code=error.status_code, headers=error.headers)
+        code = _NAMES.get(error.status_code, "error")
+        answer = answer_fault(request, error.status_code, code, str(error.detail))
+        answer.headers.update(error.headers or {})
+        return answer
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
+        # The place and the rule, never the value: it may be somebody's words.
+        said = [f"{'.'.join(str(part) for part in fault['loc'][:6])}: {fault['msg']}" for fault in error.errors()[:20]]
+        return answer_fault(request, 422, "usage", "; ".join(said)[:2_000])
+
+    @app.exception_handler(Exception)
+    async def unknown(request: Request, error: Exception) -> Response:
+        trace = error.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        place = Fault(trace.tb_frame.f_code.co_filename.rpartition("/")[2], trace.tb_lineno, "") if trace else "?"
+        LOG.error("internal error: %s at %s", type(error).__name__, str(place).rstrip(": "))
+        return answer_fault(request, 500, "internal", "findback failed here; the log names the place")

@@ -1,0 +1,383 @@
+"""The set as it stands: its cases, each with its history, and what a lead may change about them."""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal, NamedTuple, get_args
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Form, Query, Request
+from pydantic import BeforeValidator, Field, ValidationError
+from starlette.responses import RedirectResponse, Response
+
+from findback.errors import FindbackError, UsageError
+from findback.model.case import WORDINGS, Answer, Case, Judgement, Origin, Status, Stratum
+from findback.model.protocols import Documents
+from findback.model.record import Record
+from findback.model.reviewer import Reviewer
+from findback.steps.casechange import CaseChangeRequest, CaseConflictError, change_case, digest_case
+from findback.steps.caselist import CaseFilters, describe_label, find_case, list_cases, list_questioned
+from findback.steps.casemaking import WANTED_TAG
+from findback.steps.flagmiss import DOUBTS, FlagMissRequest, flag_miss, keep_label, read_doubt
+from findback.steps.reviewfalse import is_false_positive
+from findback.steps.withdraw import WithdrawRequest, withdraw
+from findback.web.pages.queue import Flag
+from findback.web.render import render_page
+from findback.web.site import Site
+
+router = APIRouter(include_in_schema=False)
+
+BACKED_BY = "item-analysis"
+"""How a document came to be judged that a search returned instead of the gold."""
+MOST_FOUND = 12
+MOST_ROWS = 200
+
+Empty = BeforeValidator(lambda value: None if value == "" else value)
+
+
+class CasesQuery(Record):
+    """The filters of the set browser as an address carries them."""
+
+    words: Annotated[str, Field(max_length=500)] = ""
+    wording: Annotated[Annotated[str, Field(max_length=200)] | None, Empty] = None
+    answer: Annotated[Answer | None, Empty] = None
+    origin: Annotated[Origin | None, Empty] = None
+    stratum: Annotated[Stratum | None, Empty] = None
+    status: Annotated[Status | None, Empty] = None
+    questioned: Flag = None
+    after: Annotated[str, Field(max_length=20)] = ""
+
+    @property
+    def filters(self) -> CaseFilters:
+        """Return what is asked for."""
+        return CaseFilters.model_validate(self.model_dump(exclude={"after"}))
+
+
+class CaseForm(Record):
+    """What the form of a case sends: what to do, and the whole label as it shall be."""
+
+    do: Annotated[str, Field(max_length=40)]
+    csrf: str = ""
+    seen: Annotated[str, Field(max_length=64)] = ""
+    why: Annotated[str, Field(max_length=4_000)] = ""
+    search: Annotated[str, Field(max_length=1_000)] = ""
+    doc: Annotated[tuple[Annotated[str, Field(max_length=4_000)], ...], Field(max_length=MOST_ROWS)] = ()
+    grade: Annotated[tuple[Literal["", "0", "1", "2", "3"], ...], Field(max_length=MOST_ROWS)] = ()
+    part: Annotated[tuple[Annotated[int, Field(ge=1, le=99)], ...], Field(max_length=MOST_ROWS)] = ()
+    anchor: Annotated[tuple[Annotated[str, Field(max_length=10_000)], ...], Field(max_length=MOST_ROWS)] = ()
+    found_by: Annotated[tuple[Annotated[str, Field(max_length=200)], ...], Field(max_length=MOST_ROWS)] = ()
+    reason: Annotated[str, Field(max_length=4_000)] = ""
+    wanted: str = ""
+    wording: Annotated[str, Field(max_length=200)] = ""
+
+
+class DoubtForm(Record):
+    """Doubt about one document of a case."""
+
+    csrf: str = ""
+    document: Annotated[str, Field(min_length=1, max_length=4_000)]
+    said: Literal["also-right", "gold-is-wrong"]
+    why: Annotated[str, Field(max_length=2_000)] = ""
+    retriever: Annotated[str, Field(max_length=200)] = ""
+
+
+class WithdrawForm(Record):
+    """Withdrawing a case."""
+
+    csrf: str = ""
+    reason: Annotated[str, Field(max_length=2_000)] = ""
+    sure: str = ""
+
+
+class LabelRow(NamedTuple):
+    """One document in the form of a case."""
+
+    document: str
+    title: str | None
+    grade: int | None
+    """None where it is not judged."""
+    part: int = 1
+    anchor: str = ""
+    found_by: str = "reviewer"
+    known: bool = True
+    """Whether the corpus has it."""
+
+
+class Label(NamedTuple):
+    """A label as the form shows it."""
+
+    rows: tuple[LabelRow, ...]
+    reason: str
+    wanted: bool
+    wording: str
+    why: str = ""
+    search: str = ""
+    searched: bool = False
+
+
+@router.get("/cases")
+def cases(request: Request, asked: Annotated[CasesQuery, Query()]) -> Response:
+    """Show the cases of the set, with filters."""
+    site: Site = request.app.state.site
+    doubts = list_questioned(site.bench)
+    page = list_cases(site.workspace, asked.filters, questioned=doubts.keys(), after=asked.after)
+    return render_page(
+        request,
+        "cases.html",
+        page=page,
+        asked=asked,
+        doubts=doubts,
+        choices={
+            "wording": list(dict.fromkeys([*WORDINGS, *page.wordings])),
+            "answer": get_args(Answer),
+            "origin": get_args(Origin),
+            "stratum": get_args(Stratum),
+        },
+        statuses=get_args(Status),
+        link=lambda **changed: f"/cases?{urlencode(_pairs(asked, **changed))}",
+    )
+
+
+@router.get("/cases/{case_id}")
+def case(request: Request, case_id: str) -> Response:
+    """Show a case, its history, and the form to change it."""
+    return _show(request, find_case(request.app.state.site.workspace, case_id))
+
+
+@router.post("/cases/{case_id}", name="change_case")
+def send_change(request: Request, case_id: str, form: Annotated[CaseForm, Form()]) -> Response:
+    """Change a case, or search documents for its label without losing what stands in the form."""
+    site: Site = request.app.state.site
+    found = find_case(site.workspace, case_id)
+    try:
+        if form.do == "search":
+            return _show(request, found, label=_searched(site, form))
+        if form.do == "keep":
+            keep_label(site.workspace, site.bench, request.state.visitor.reviewer, case_id, form.why, now=site.now())
+        else:
+            _change(site, request.state.visitor.reviewer, case_id, form)
+    except CaseConflictError as error:
+        return _show(request, found, label=_label_of(site, form), status=409, fault=error)
+    except UsageError as error:
+        return _show(request, found, label=_label_of(site, form), status=422, fault=error)
+    return RedirectResponse(f"/cases/{case_id}", status_code=303)
+
+
+@router.post("/cases/{case_id}/doubt", name="flag_miss")
+def send_doubt(request: Request, case_id: str, form: Annotated[DoubtForm, Form()]) -> Response:
+    """Write down that a label is doubted; the page of the case goes on from there."""
+    site: Site = request.app.state.site
+    find_case(site.workspace, case_id)
+    asked = FlagMissRequest(
+        case=case_id,
+        document=form.document,
+        said=form.said,
+        why=form.why.strip() or None,
+        retriever=form.retriever or None,
+    )
+    flag_miss(site.workspace, site.bench, request.state.visitor.reviewer, asked, now=site.now())
+    return RedirectResponse(f"/cases/{case_id}#label", status_code=303)
+
+
+@router.post("/cases/{case_id}/withdraw")
+def withdraw_case(request: Request, case_id: str, form: Annotated[WithdrawForm, Form()]) -> Response:
+    """Erase a case from the set and every release, and say what is left to do."""
+    site: Site = request.app.state.site
+    found = find_case(site.workspace, case_id)
+    if form.sure != "yes":
+        fault = UsageError("tick that it is erased for good")
+        return _show(request, found, status=422, fault=fault, reason=form.reason)
+    try:
+        done = withdraw(site.workspace, WithdrawRequest(cases=(case_id,), reason=form.reason), made=site.now())
+    except UsageError as error:
+        return _show(request, found, status=422, fault=error, reason=form.reason)
+    for one in done.cases:
+        reviewer: Reviewer = request.state.visitor.reviewer
+        site.bench.add_case_change(
+            one, "withdrawn", role="lead", now=site.now(), why=form.reason.strip(), reviewer=reviewer.subject
+        )
+    return render_page(request, "withdrawn.html", done=done)
+
+
+def _change(site: Site, reviewer: Reviewer, case_id: str, form: CaseForm) -> None:
+    values: dict[str, object] = {"case": case_id, "seen": form.seen, "why": form.why.strip()}
+    if form.do in ("retired", "active"):
+        values["status"] = form.do
+    elif form.do == "label":
+        values["judged"] = _judged(form)
+        values["no_answer_reason"] = form.reason.strip() or None
+        values["document_wanted"] = form.wanted == "yes"
+        values["wording"] = form.wording or None
+    else:
+        raise UsageError("there is no such change")
+    if not form.why.strip():
+        raise UsageError("say why: it stands in the history of the case")
+    try:
+        asked = CaseChangeRequest.model_validate(values)
+    except ValidationError:
+        raise UsageError("this does not fit the format of a case") from None
+    if (
+        form.do == "label"
+        and (before := find_case(site.workspace, case_id)).root is not None
+        and not _differs(before, asked)
+    ):
+        asked = asked.model_copy(update={"judged": None, "wording": None})
+    change_case(
+        site.workspace,
+        site.bench,
+        reviewer,
+        asked,
+        now=site.now(),
+        documents=_documents(site),
+        given_back=is_false_positive(site.desk.key, site.bench.false_positives()),
+    )
+
+
+def _differs(before: Case, asked: CaseChangeRequest) -> bool:
+    return asked.judged != before.judged or asked.wording != before.wording
+
+
+def _judged(form: CaseForm) -> tuple[Judgement, ...]:
+    """Return the judgements of a form; documents without a grade are none."""
+    rows = _rows_of(form)
+    return tuple(
+        Judgement(
+            doc=row.document,
+            grade=row.grade,
+            part=row.part if row.grade else 1,
+            anchor=row.anchor.strip() or None if row.grade else None,
+            found_by=row.found_by or "reviewer",
+        )
+        for row in rows
+        if row.grade is not None
+    )
+
+
+def _rows_of(form: CaseForm) -> list[LabelRow]:
+    count = len(form.doc)
+    if not len(form.grade) == len(form.part) == len(form.anchor) == len(form.found_by) == count:
+        raise UsageError("the form is not whole: load the page again")
+    return [
+        LabelRow(doc, None, int(grade) if grade else None, part, anchor, found_by)
+        for doc, grade, part, anchor, found_by in zip(
+            form.doc, form.grade, form.part, form.anchor, form.found_by, strict=True
+        )
+    ]
+
+
+def _label_of(site: Site, form: CaseForm, rows: Sequence[LabelRow] | None = None, *, searched: bool = False) -> Label:
+    try:
+        kept = _rows_of(form) if rows is None else rows
+    except UsageError:
+        kept = []
+    return Label(
+        tuple(_named(site, row) for row in kept),
+        form.reason,
+        form.wanted == "yes",
+        form.wording,
+        form.why,
+        form.search,
+        searched,
+    )
+
+
+def _searched(site: Site, form: CaseForm) -> Label:
+    """Return what stands in the form, and below it what a search found, not judged yet."""
+    rows = _rows_of(form)
+    kept = [row for row in rows if row.grade is not None or row.found_by != "reviewer"]
+    found: list[str] = []
+    documents = _documents(site)
+    if form.search.strip() and documents is not None:
+        named = documents.resolve(form.search.strip())
+        found = [*([named] if named is not None else []), *site.desk.find(form.search)]
+    held = {row.document for row in kept}
+    new = [one for one in dict.fromkeys(found) if one not in held][:MOST_FOUND]
+    return _label_of(site, form, [*kept, *(LabelRow(one, None, None) for one in new)], searched=True)
+
+
+def _begin(site: Site, found: Case, doubt: tuple[str, str] | None) -> Label:
+    """Return the label of a case, with what somebody doubts put in already."""
+    rows = [LabelRow(one.doc, None, one.grade, one.part, one.anchor or "", one.found_by) for one in found.judged]
+    if doubt is not None:
+        said, document = doubt
+        if said == "also-right":
+            rows = [row for row in rows if row.document != document]
+            rows.append(LabelRow(document, None, 3, found_by=BACKED_BY))
+        else:
+            rows = [row._replace(grade=0, part=1, anchor="") if row.document == document else row for row in rows]
+    return Label(
+        tuple(_named(site, row) for row in rows),
+        found.no_answer_reason or "",
+        WANTED_TAG in found.tags,
+        found.wording,
+    )
+
+
+def _named(site: Site, row: LabelRow) -> LabelRow:
+    documents = _documents(site)
+    known = documents.get(row.document) if documents is not None else None
+    return row._replace(title=known.title if known is not None else None, known=documents is None or known is not None)
+
+
+def _documents(site: Site) -> Documents | None:
+    """Return the documents; None where they cannot be read: labels can still be looked at."""
+    try:
+        return site.desk.documents
+    except FindbackError:
+        return None
+
+
+def _show(
+    request: Request,
+    found: Case,
+    *,
+    label: Label | None = None,
+    status: int = 200,
+    fault: FindbackError | None = None,
+    reason: str = "",
+) -> Response:
+    site: Site = request.app.state.site
+    changes = site.bench.case_changes(found.id)
+    newest = changes[0] if changes else None
+    doubt = read_doubt(newest.after) if newest is not None and newest.what == "questioned" else None
+    return render_page(
+        request,
+        "case.html",
+        status=status,
+        case=found,
+        label=label or _begin(site, found, doubt),
+        described=describe_label(found),
+        seen=digest_case(found),
+        changes=[(change, _told(change.before), _told(change.after)) for change in changes],
+        doubt=doubt,
+        doubts=DOUBTS,
+        doubt_why=newest.why if newest is not None else "",
+        wordings=list(dict.fromkeys([*WORDINGS, *site.desk.settings.wordings, found.wording])),
+        fault=fault,
+        reason=reason,
+    )
+
+
+def _told(values: dict[str, object] | None) -> list[str]:
+    """Return what a history keeps of a label, a line each; which cases are held out stays untold."""
+    if not values:
+        return []
+    judged = values.get("judged")
+    listed = [one for one in judged if isinstance(one, dict)] if isinstance(judged, list) else []
+    said = [f"{one.get('doc')}: grade {one.get('grade')}" for one in listed]
+    plain = {
+        "no_answer_reason": "no document answers",
+        "wording": "wording",
+        "status": "status",
+        "document": "document",
+    }
+    said += [f"{name}: {values[key]}" for key, name in plain.items() if values.get(key)]
+    return said
+
+
+def _pairs(asked: CasesQuery, **changed: object) -> list[tuple[str, str]]:
+    values = {**asked.model_dump(mode="json"), "after": "", **changed}
+    words = {True: "yes", False: "no"}
+    return [
+        (name, words.get(value, str(value)) if isinstance(value, bool) else str(value))
+        for name, value in values.items()
+        if value not in (None, "")
+    ]

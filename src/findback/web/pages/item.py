@@ -1,0 +1,348 @@
+"""One candidate at a time: what was asked, what answers it, how it was worded."""
+
+import secrets
+from collections.abc import Callable, Collection, Sequence
+from typing import Annotated, Literal, NamedTuple
+from urllib.parse import parse_qsl, quote, urlencode
+
+from fastapi import APIRouter, Form, Query, Request
+from pydantic import BeforeValidator, ConfigDict, Field
+from starlette.responses import RedirectResponse, Response
+
+from findback.errors import UsageError
+from findback.model.hits import Span
+from findback.model.record import Record
+from findback.model.review import Review, SpanDecision
+from findback.model.reviewer import Reviewer
+from findback.reporting.inert import EXTRACT_LIMIT, Piece, pieces
+from findback.steps import reviewchange as change
+from findback.steps.review import Item, next_item, open_item, reject, reserve, save, settle, submit, undo
+from findback.steps.reviewpool import Pooled, find_document, pool, search_documents, show_text
+from findback.steps.reviewsame import apply_to_same, count_same
+from findback.steps.reviewspans import SpanPlace
+from findback.text.languages import load_stop_words
+from findback.text.placeholders import TYPES
+from findback.text.words import locate_words, words
+from findback.web.pages.queue import parse_filters, read_filters
+from findback.web.render import render_page
+from findback.web.site import Site
+from findback.workbench.faults import ConflictError
+from findback.workbench.reviews import ReviewConflictError, answer_of
+
+router = APIRouter(include_in_schema=False)
+
+MEANINGS = {
+    "plain": "says what it wants in words the documents use",
+    "vague": "says too little to tell what is wanted",
+    "symptom-first": "describes what happens, not what causes it",
+    "wrong-name": "calls the thing by an old, local or mistaken name",
+}
+MOST_COUNTED = 20
+"""Suggestions of a question for which the same value is counted elsewhere."""
+
+
+class ItemForm(Record):
+    """What a form on the page sends: what to do, and the fields of whichever form it was."""
+
+    do: Annotated[str, Field(max_length=100)]
+    revision: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    request: Annotated[str | None, Field(max_length=100)] = None
+    csrf: str = ""
+    document: Annotated[str, Field(max_length=4_000)] = ""
+    reason: Annotated[str, Field(max_length=4_000)] = ""
+    anchor: Annotated[str, Field(max_length=10_000)] = ""
+    words: Annotated[str, Field(max_length=500)] = ""
+    wanted: str = ""
+    place: Literal["query", "title", "line", ""] = ""
+    position: Annotated[int | None, Field(ge=0, le=1_000_000), BeforeValidator(lambda v: v or None)] = None
+    start: Annotated[int | None, Field(ge=0, le=1_000_000), BeforeValidator(lambda v: None if v == "" else v)] = None
+    end: Annotated[int | None, Field(ge=0, le=1_000_000), BeforeValidator(lambda v: None if v == "" else v)] = None
+    type: Annotated[str, Field(max_length=40)] = ""
+    line: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+
+
+class ItemQuery(Record):
+    """What the address of an item carries besides the queue's filters."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    q: Annotated[str, Field(max_length=500)] = ""
+    opened: tuple[Annotated[int, Field(ge=0, le=1_000_000)], ...] = ()
+    week: Annotated[str, Field(max_length=40)] = ""
+
+
+@router.get("/items/{key}")
+def item(request: Request, key: str, asked: Annotated[ItemQuery, Query()]) -> Response:
+    """Show a candidate."""
+    return _show(request, key, asked)
+
+
+@router.get("/items/{key}/document")
+def item_document(request: Request, key: str, id: Annotated[str, Query(max_length=4_000)]) -> Response:  # noqa: A002
+    """Show the whole text of a document, to find the sentence that answers."""
+    site: Site = request.app.state.site
+    found = _open(request, key, ())
+    document = show_text(site.desk, id)
+    judged = next((one for one in found.review.judged if one.doc == document.document), None)
+    back = _without(request, "id")
+    return render_page(
+        request,
+        "document.html",
+        item=found,
+        document=document,
+        judged=judged,
+        here=f"/items/{quote(key)}{back}",
+        request_id=secrets.token_urlsafe(9),
+    )
+
+
+@router.post("/items/{key}")
+def change_item(
+    request: Request, key: str, form: Annotated[ItemForm, Form()], asked: Annotated[ItemQuery, Query()]
+) -> Response:
+    """Make one change, save it, and show what stands now."""
+    site: Site = request.app.state.site
+    reviewer: Reviewer = request.state.visitor.reviewer
+    try:
+        if form.do == "skip":
+            return _go_on(request, key)
+        if form.do in ("submit", "later", "reject"):
+            _hand_in(site, reviewer, key, form)
+            return _go_on(request, key)
+        if form.do == "undo":
+            undo(site.desk, reviewer, key, revision=form.revision, now=site.now(), request_id=form.request)
+        elif form.do in ("redact-everywhere", "keep-everywhere"):
+            _decide_everywhere(site, reviewer, key, form, _open(request, key, ()))
+        else:
+            before = _open(request, key, ())
+            review = apply_change(site, before, form)
+            save(site.desk, reviewer, key, review, revision=form.revision, now=site.now(), request_id=form.request)
+    except ReviewConflictError:
+        return _show(request, key, asked, status=409, conflict=_said(form))
+    except ConflictError as error:
+        return _show(request, key, asked, status=409, fault=error.message, hint=error.hint)
+    except UsageError as error:
+        return _show(request, key, asked, status=422, fault=error.message, hint=error.hint)
+    return RedirectResponse(f"/items/{quote(key)}{_without(request)}", status_code=303)
+
+
+def apply_change(site: Site, before: Item, form: ItemForm) -> Review:
+    """Return the review with the one change a form asks for.
+
+    Raises:
+        UsageError: If the change makes no sense.
+    """
+    review = before.review
+    candidate = site.bench.get(before.key).candidate
+    if form.do.startswith("grade-") and form.do[6:] in ("0", "1", "2", "3"):
+        return change.grade_document(review, form.document, int(form.do[6:]), found_by="pool")
+    if form.do.startswith("wording-"):
+        return review.model_copy(update={"wording": form.do.removeprefix("wording-")})
+    decision = _decision(before, form) if form.do in _ON_WORDS else None
+    changes: dict[str, Callable[[], Review]] = {
+        "ungrade": lambda: change.grade_document(review, form.document, None),
+        "part": lambda: change.turn_part(review, form.document),
+        "anchor": lambda: change.anchor_document(review, form.document, form.anchor.strip() or None),
+        "drop": lambda: change.drop_document(review, form.document, form.reason),
+        "no-answer": lambda: change.refuse_answer(review, form.reason, wanted=form.wanted == "yes"),
+        "answer": lambda: review.model_copy(update={"no_answer_reason": None, "document_wanted": False}),
+        "visible": lambda: review.model_copy(update={"not_visible": not review.not_visible}),
+        "line": lambda: review.model_copy(update={"query_line": form.line}),
+    }
+    if decision is not None:
+        changes |= {
+            "redact": lambda: change.decide_span(review, decision),
+            "retype": lambda: change.decide_span(review, decision),
+            "keep": lambda: change.decide_span(review, decision.model_copy(update={"action": "keep"})),
+            "forget": lambda: change.forget_span(review, decision.place, decision.position, decision.start),
+            "left": lambda: change.stretch_span(candidate, review, decision, left=1, right=0),
+            "right": lambda: change.stretch_span(candidate, review, decision, left=0, right=1),
+            "narrow-left": lambda: change.stretch_span(candidate, review, decision, left=-1, right=0),
+            "narrow-right": lambda: change.stretch_span(candidate, review, decision, left=0, right=-1),
+        }
+    if form.do == "add":
+        if form.words.strip():
+            return change.redact_words(candidate, review, form.words, form.type)
+        return change.decide_span(review, _decision(before, form))
+    if form.do not in changes:
+        raise UsageError("there is no such change")
+    return changes[form.do]()
+
+
+_ON_WORDS = frozenset({"redact", "retype", "keep", "forget", "left", "right", "narrow-left", "narrow-right"})
+
+
+def _decision(before: Item, form: ItemForm) -> SpanDecision:
+    if not form.place or form.start is None or form.end is None or form.end <= form.start:
+        raise UsageError("no words are selected", hint="select some in the text, or write them out")
+    return SpanDecision(
+        place=form.place,
+        position=form.position or 0,
+        start=form.start,
+        end=form.end,
+        type=form.type or "OTHER",
+        action="redact",
+    )
+
+
+class Row(NamedTuple):
+    """A document as the page lists it."""
+
+    document: Pooled
+    extract: tuple[Piece, ...]
+    part: int
+    quoted: bool
+    reason: str
+    """Why it was dropped, if it was."""
+
+
+def _open(request: Request, key: str, opened: Sequence[int]) -> Item:
+    site: Site = request.app.state.site
+    reviewer: Reviewer = request.state.visitor.reviewer
+    return open_item(site.desk, reviewer, key, now=site.now(), opened={("line", line) for line in opened[:500]})
+
+
+def _show(
+    request: Request,
+    key: str,
+    asked: ItemQuery,
+    *,
+    status: int = 200,
+    fault: str | None = None,
+    hint: str | None = None,
+    conflict: Sequence[str] = (),
+) -> Response:
+    site: Site = request.app.state.site
+    reviewer: Reviewer = request.state.visitor.reviewer
+    found = _open(request, key, asked.opened)
+    if fault is None and found.state != "released":
+        try:
+            reserve(site.desk, reviewer, key, now=site.now())
+        except ConflictError as error:
+            fault, hint = error.message, error.hint
+    parts = {one.part for one in found.review.judged if one.grade >= 1}
+    return render_page(
+        request,
+        "item.html",
+        status=status,
+        item=found,
+        rows=_rows(site, reviewer, found, asked.q),
+        q=asked.q,
+        week=asked.week,
+        opened={f"line-{line}" for line in asked.opened},
+        opens=lambda line: f"/items/{quote(key)}{_without(request, opened=[*asked.opened, line])}#line-text-{line}",
+        without_search=f"/items/{quote(key)}{_without(request, 'q')}",
+        kept_query=[pair for pair in parse_qsl(str(request.url.query)) if pair[0] != "q"],
+        document_link=lambda one: f"/items/{quote(key)}/document{_without(request, id=[one])}",
+        here=f"/items/{quote(key)}{_without(request)}",
+        wordings={**MEANINGS, **site.desk.settings.wordings},
+        answer=answer_of(found.review) or "not said yet",
+        parts=len(parts),
+        types=TYPES,
+        same=_same(site, reviewer, found),
+        failures=site.desk.failures,
+        described=change.describe_review,
+        fault=fault,
+        hint=hint,
+        conflict=conflict,
+        ask_link=None,
+        ask_until=None,
+        request_id=secrets.token_urlsafe(9),
+    )
+
+
+def _rows(site: Site, reviewer: Reviewer, found: Item, search: str) -> list[Row]:
+    """Return the pool, or what a search gives: the document an id or address means first."""
+    if search.strip():
+        named = find_document(site.desk, found, search)
+        others = [one for one in search_documents(site.desk, found, search) if named is None or one != named]
+        listed = [*([named] if named is not None else []), *others]
+    else:
+        listed = pool(site.desk, reviewer, found)
+    judged = {one.doc: one for one in found.review.judged}
+    reasons = {one.document: one.reason for one in found.review.dropped}
+    query = set(words(search or found.query.text)) - load_stop_words().get(found.language or "", frozenset())
+    return [
+        Row(
+            one,
+            mark_words(one.extract or "", query),
+            judged[one.document].part if one.document in judged else 1,
+            one.document in judged and judged[one.document].anchor is not None,
+            reasons.get(one.document, ""),
+        )
+        for one in listed
+    ]
+
+
+def mark_words(text: str, wanted: Collection[str]) -> tuple[Piece, ...]:
+    """Return a text in pieces, those that hold a wanted word marked."""
+    spans = [Span(word.start, word.end) for word in locate_words(text) if word.word in wanted]
+    return pieces(text, spans, limit=EXTRACT_LIMIT)
+
+
+def _same(site: Site, reviewer: Reviewer, found: Item) -> dict[int, int]:
+    """Return, by its beginning, in how many other candidates the value of a suggestion stands."""
+    query = found.query
+    waiting = [one for one in query.segments if one.kind == "suggested"]
+    return {
+        one.start: count_same(
+            site.desk, reviewer, found.key, SpanPlace(query.place, query.position, one.start, one.end)
+        ).candidates
+        for one in waiting[:MOST_COUNTED]
+    }
+
+
+def _decide_everywhere(site: Site, reviewer: Reviewer, key: str, form: ItemForm, before: Item) -> None:
+    """Save one decision here, then wherever the same value still waits."""
+    action: Literal["redact", "keep"] = "keep" if form.do == "keep-everywhere" else "redact"
+    decision = _decision(before, form).model_copy(update={"action": action})
+    review = change.decide_span(before.review, decision)
+    save(site.desk, reviewer, key, review, revision=form.revision, now=site.now(), request_id=form.request)
+    apply_to_same(site.desk, reviewer, key, decision, now=site.now())
+
+
+def _hand_in(site: Site, reviewer: Reviewer, key: str, form: ItemForm) -> None:
+    found = open_item(site.desk, reviewer, key, now=site.now())
+    review = found.review
+    revision, now, sent = form.revision, site.now(), form.request
+    if form.do == "reject":
+        reject(site.desk, reviewer, key, form.reason, revision=revision, now=now, request_id=sent)
+    elif form.do == "later":
+        if not form.reason.strip():
+            raise UsageError("say who or what could tell")
+        waiting = review.model_copy(update={"later_reason": form.reason.strip()[:2_000]})
+        submit(site.desk, reviewer, key, waiting, revision=revision, now=now, request_id=sent)
+    else:
+        cleared = review.model_copy(update={"later_reason": None, "unrateable_reason": None})
+        hand_in = settle if found.disagreement else submit
+        hand_in(site.desk, reviewer, key, cleared, revision=revision, now=now, request_id=sent)
+
+
+def _go_on(request: Request, key: str) -> Response:
+    site: Site = request.app.state.site
+    reviewer: Reviewer = request.state.visitor.reviewer
+    query = _without(request, "q", "opened").removeprefix("?")
+    found = next_item(site.desk, reviewer, read_filters(parse_filters(query), site), now=site.now(), after=key)
+    if found is None or found == key:
+        week = dict(parse_qsl(query)).get("week")
+        return RedirectResponse(f"/week?{urlencode({'until': week})}" if week else "/queue", status_code=303)
+    return RedirectResponse(f"/items/{quote(found)}{'?' + query if query else ''}", status_code=303)
+
+
+def _without(request: Request, *names: str, **changed: Sequence[object]) -> str:
+    """Return the query of the address with some of it left out or put another way."""
+    kept = [pair for pair in parse_qsl(str(request.url.query)) if pair[0] not in (*names, *changed)]
+    kept += [(name, str(one)) for name, values in changed.items() for one in values]
+    return f"?{urlencode(kept)}" if kept else ""
+
+
+def _said(form: ItemForm) -> list[str]:
+    """Return what a refused form wanted, in lines, so that nothing somebody wrote is lost."""
+    shown = {
+        "what": form.do,
+        "document": form.document,
+        "reason": form.reason,
+        "quote": form.anchor,
+        "words": form.words,
+    }
+    return [f"{name}: {value}" for name, value in shown.items() if value]

@@ -1,0 +1,141 @@
+"""The queue, and the weekly half hour."""
+
+from datetime import timedelta
+from typing import Annotated
+from urllib.parse import parse_qs, urlencode
+
+from fastapi import APIRouter, Form, Query, Request
+from pydantic import BeforeValidator, ValidationError
+from starlette.responses import RedirectResponse, Response
+
+from findback.model.case import WORDINGS
+from findback.model.reviewer import Reviewer
+from findback.steps.review import QueueFilters, list_queue, next_item, progress, weekly_stack
+from findback.web.render import render_page
+from findback.web.site import Site
+from findback.workbench.state import STATES
+
+router = APIRouter(include_in_schema=False)
+
+AGES = {"": "any age", "7": "last 7 days", "30": "last 30 days", "-30": "older than 30 days"}
+ANSWERS = ("one", "cross-doc", "no-answer", "later", "unrateable")
+
+
+def _flag(value: object) -> object:
+    return {"": None, "yes": True, "no": False}.get(value, value) if isinstance(value, str) else value
+
+
+Flag = Annotated[bool | None, BeforeValidator(_flag)]
+
+
+class QueueQuery(QueueFilters):
+    """The filters of the queue as an address carries them."""
+
+    age: str = ""
+    """Days since it was stored; negative for older."""
+    suggestions: Flag = None
+    disagreement: Flag = None
+    after: int = 0
+
+
+@router.get("/queue")
+def queue(request: Request, asked: Annotated[QueueQuery, Query()]) -> Response:
+    """Show what waits, by state, with filters."""
+    site: Site = request.app.state.site
+    reviewer: Reviewer = request.state.visitor.reviewer
+    filters = read_filters(asked, site)
+    page = list_queue(site.desk, reviewer, filters, limit=50, after=asked.after)
+    everything = list_queue(site.desk, reviewer, QueueFilters(), limit=200)
+    return render_page(
+        request,
+        "queue.html",
+        page=page,
+        asked=asked,
+        states=STATES,
+        progress=progress(site.desk, reviewer, now=site.now()),
+        choices={
+            "sources": sorted({row.source for row in everything.rows} | set(asked.sources)),
+            "rules": sorted({rule for row in everything.rows for rule in row.rules} | set(asked.rules)),
+            "languages": sorted({row.language for row in everything.rows if row.language} | set(asked.languages)),
+            "strata": ["failure", "control"],
+            "wordings": [*WORDINGS, *site.desk.settings.wordings],
+            "answers": list(ANSWERS),
+        },
+        ages=AGES,
+        link=lambda **changed: f"/queue?{address(asked, **changed)}",
+        here=address(asked),
+        leads="lead" in reviewer.roles,
+    )
+
+
+@router.get("/week")
+def week(request: Request, until: Annotated[str, Query(max_length=40)] = "") -> Response:
+    """Show the half hour's stack, and how much of it is done."""
+    site: Site = request.app.state.site
+    reviewer: Reviewer = request.state.visitor.reviewer
+    now = site.now()
+    return render_page(
+        request,
+        "week.html",
+        stack=weekly_stack(site.desk, reviewer, now=now),
+        progress=progress(site.desk, reviewer, now=now),
+        minutes=site.desk.settings.week_minutes,
+        until=until,
+        ends=(now + timedelta(minutes=site.desk.settings.week_minutes)).isoformat(timespec="seconds"),
+    )
+
+
+@router.post("/next", name="next_item")
+def go_to_next(
+    request: Request,
+    back: Annotated[str, Form(max_length=4_000)] = "",
+    after: Annotated[str, Form(max_length=100)] = "",
+) -> Response:
+    """Go to the next candidate that waits, or back where none does."""
+    site: Site = request.app.state.site
+    reviewer: Reviewer = request.state.visitor.reviewer
+    asked = parse_filters(back)
+    found = next_item(site.desk, reviewer, read_filters(asked, site), now=site.now(), after=after or None)
+    if found is None:
+        return RedirectResponse(f"/queue?{address(asked)}", status_code=303)
+    query = address(asked)
+    return RedirectResponse(f"/items/{found}{'?' + query if query else ''}", status_code=303)
+
+
+def read_filters(asked: QueueQuery, site: Site) -> QueueFilters:
+    """Return the filters that an address means today."""
+    values = asked.model_dump(exclude={"age", "after"})
+    days = int(asked.age) if asked.age.lstrip("-").isdecimal() and len(asked.age) < 6 else 0
+    if days > 0:
+        values["stored_since"] = site.now() - timedelta(days=days)
+    elif days < 0:
+        values["stored_before"] = site.now() + timedelta(days=days)
+    return QueueFilters(**values)
+
+
+def address(asked: QueueQuery, **changed: object) -> str:
+    """Return the filters as the query of an address."""
+    values = {**asked.model_dump(mode="json", exclude_defaults=True), **changed}
+    words = {True: "yes", False: "no"}
+    listed = [(name, value if isinstance(value, list | tuple) else [value]) for name, value in values.items()]
+    return urlencode(
+        [
+            (name, words[one] if isinstance(one, bool) else str(one))
+            for name, value in listed
+            for one in value
+            if isinstance(one, bool) or one not in (None, "", 0)
+        ]
+    )
+
+
+def parse_filters(query: str) -> QueueQuery:
+    """Return the filters of an address' query; what makes no sense is left out."""
+    values: dict[str, object] = {}
+    for name, found in parse_qs(query, max_num_fields=100).items():
+        many = name in ("states", "sources", "rules", "wordings", "answers", "languages", "strata", "origins")
+        if name in QueueQuery.model_fields:
+            values[name] = tuple(found) if many else found[0]
+    try:
+        return QueueQuery.model_validate(values)
+    except ValidationError:
+        return QueueQuery()

@@ -1,0 +1,160 @@
+"""Running the page: where it listens, and what it refuses to do."""
+
+import ipaddress
+import logging
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import uvicorn
+
+from findback.errors import SettingsError, StorageError
+from findback.model.settings import ServeSettings
+from findback.steps.bench import open_bench, open_workspace_key
+from findback.steps.review import open_desk
+from findback.web.app import create_app
+from findback.web.site import Site
+from findback.workspace import Workspace
+
+LOCAL_HOST = "127.0.0.1"
+BACKLOG = 128
+
+
+def serve_local(workspace: Workspace, *, port: int, ready: Callable[[str], None]) -> None:
+    """Serve one person on this machine until interrupted.
+
+    Args:
+        workspace: What to review.
+        port: Port on the loopback address; 0 takes a free one.
+        ready: Called with the one-time link once the page answers.
+
+    Raises:
+        StorageError: If the port is taken.
+    """
+    with _listen(LOCAL_HOST, port) as listener:
+        address = f"http://{LOCAL_HOST}:{listener.getsockname()[1]}"
+        key = open_workspace_key(workspace)
+        with open_bench(workspace, key) as bench, open_desk(workspace, bench, key=key) as desk:
+            site = Site(desk=desk, local=True, base_url=address)
+            _run(site, listener, lambda: ready(f"{address}/enter?token={site.entry}"))
+
+
+def serve_team(workspace: Workspace, *, ready: Callable[[str], None]) -> None:
+    """Serve a team until interrupted, with the settings of `[serve]`.
+
+    Raises:
+        SettingsError: If the page would be reachable without a login or without TLS.
+        StorageError: If the port is taken.
+    """
+    settings = workspace.settings.serve
+    address = check_exposure(settings)
+    options: dict[str, Any] = {}
+    if settings.tls_certificate and settings.tls_key:
+        options = {
+            "ssl_certfile": str(_file(workspace, settings.tls_certificate)),
+            "ssl_keyfile": str(_file(workspace, settings.tls_key)),
+        }
+    if settings.proxies:
+        options |= {"proxy_headers": True, "forwarded_allow_ips": list(settings.proxies)}
+    with _listen(settings.host, settings.port) as listener:
+        key = open_workspace_key(workspace)
+        with open_bench(workspace, key) as bench, open_desk(workspace, bench, key=key) as desk:
+            site = Site(desk=desk, local=False, base_url=address)
+            _run(site, listener, lambda: ready(address), **options)
+
+
+def check_exposure(settings: ServeSettings) -> str:
+    """Return the address people type, where it is safe to open it.
+
+    Raises:
+        SettingsError: If there is no login, or strangers could listen in.
+    """
+    if settings.oidc is None:
+        raise SettingsError(
+            "findback serve needs a login",
+            hint="set [serve.oidc] in findback.toml; for one person on this machine there is findback review",
+        )
+    if settings.public_url is None:
+        raise SettingsError("serve.public_url is missing", hint="the address people type, https://…")
+    parts = urlsplit(settings.public_url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/") or parts.query:
+        raise SettingsError("serve.public_url is no address of a site", hint="write https://host, without a path")
+    encrypted = (settings.tls_certificate and settings.tls_key) or settings.proxies
+    if not is_loopback(settings.host) and not encrypted:
+        raise SettingsError(
+            f"serve.host {settings.host} is reachable from other machines, and nothing encrypts what they send",
+            hint="set serve.tls_certificate and serve.tls_key, or serve.proxies for a proxy that ends TLS",
+        )
+    if parts.scheme == "http" and not is_loopback(parts.hostname):
+        raise SettingsError("serve.public_url must begin with https://", hint="a login is not sent in the clear")
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach an address.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        if os.name == "posix":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise StorageError(
+            f"cannot listen on {host}:{port}: {(error.strerror or 'refused').lower()}", hint="--port 0 takes a free one"
+        ) from None
+    return listener
+
+
+def _file(workspace: Workspace, named: str) -> Path:
+    path = workspace.path(named)
+    if not path.is_file():
+        raise SettingsError(f"there is no file {path}", hint="serve.tls_certificate and serve.tls_key name files")
+    return path
+
+
+def _run(site: Site, listener: socket.socket, ready: Callable[[], None], **options: Any) -> None:
+    # The access log would hold addresses of pages and people; errors are logged by kind and place.
+    logging.getLogger("uvicorn.access").disabled = True
+    config = uvicorn.Config(
+        create_app(site),
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        date_header=False,
+        timeout_keep_alive=15,
+        h11_max_incomplete_event_size=64_000,
+        **({"proxy_headers": False} | options),
+    )
+    site.desk.warm()
+    server = _Server(config, ready)
+    server.run(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """Says when it answers."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start to answer."""
+        await super().startup(sockets)
+        if self.started:
+            self._ready()

@@ -1,0 +1,108 @@
+"""Who a cookie or a token stands for."""
+
+import getpass
+import hashlib
+import secrets
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from findback.steps.review import Reviewer
+from findback.web.access import ROLES
+from findback.web.oidc import Claims, audiences_of, roles_of
+from findback.web.site import Site
+
+IDLE = timedelta(minutes=30)
+LONGEST = timedelta(hours=12)
+LOCAL_LONGEST = timedelta(days=7)
+"""One person's own machine: until then the cookie opens the page again after the server was stopped."""
+SEEN = timedelta(seconds=60)
+"""How old the last sign of life may be before a new one is written down."""
+ALL_AUDIENCES = ("public", "internal", "private", "direct")
+
+
+class Login(NamedTuple):
+    """A session that holds."""
+
+    reviewer: Reviewer
+    csrf: str
+    claims: Claims
+    read_at: datetime
+    """When the provider last said what the person's groups are."""
+    until: datetime
+    """When the session ends, whatever happens."""
+
+
+def start_session(site: Site, claims: Claims) -> str:
+    """Begin a session and return the token for the cookie."""
+    token, now = secrets.token_urlsafe(32), site.now()
+    keep_claims(site, token, claims, until=now + (LOCAL_LONGEST if site.local else LONGEST))
+    roles = ROLES if site.local else roles_of(site.serve, claims.groups)
+    site.bench.remember_reviewer(claims.subject, name=claims.name, roles=roles, now=now)
+    site.bench.clear_sessions(now=now, idle_since=now - LOCAL_LONGEST)
+    return token
+
+
+def keep_claims(site: Site, token: str, claims: Claims, *, until: datetime, csrf: str | None = None) -> None:
+    """Write down, under the digest of a token, what the provider said about who has it."""
+    now = site.now()
+    content = {
+        "csrf": csrf or secrets.token_urlsafe(24),
+        "name": claims.name,
+        "groups": list(claims.groups),
+        "read_at": now.isoformat(),
+        "local": site.local,
+    }
+    site.bench.put_session(digest(token), content, reviewer=claims.subject, now=now, until=until)
+
+
+def find_session(site: Site, token: str) -> Login | None:
+    """Return who a cookie stands for; None when the session is over, idle too long, or of another mode."""
+    now = site.now()
+    idle = LOCAL_LONGEST if site.local else IDLE
+    found = site.bench.session(digest(token), now=now, idle_since=now - idle)
+    if found is None or found.reviewer is None or found.content.get("local") is not site.local:
+        return None
+    if now - found.seen_at > SEEN:
+        site.bench.touch_session(digest(token), now=now)
+    content: dict[str, Any] = found.content
+    claims = Claims(found.reviewer, content.get("name"), tuple(content.get("groups", ())))
+    read_at = datetime.fromisoformat(str(content["read_at"]))
+    return Login(reviewer_of(site, claims), str(content["csrf"]), claims, read_at, found.until)
+
+
+def end_session(site: Site, token: str) -> None:
+    """End a session."""
+    site.bench.end_session(digest(token))
+
+
+def find_bearer(site: Site, token: str) -> Reviewer | None:
+    """Return who an API token acts for, with no more roles than the token's scopes."""
+    found = site.bench.api_token(token, now=site.now())
+    if found is None:
+        return None
+    roles = tuple(role for role in ROLES if role in found.scopes)
+    return Reviewer(subject=found.reviewer, name=found.name, roles=roles, audiences=_audiences(site, roles))
+
+
+def reviewer_of(site: Site, claims: Claims) -> Reviewer:
+    """Return a logged-in person with the roles that today's settings give their groups."""
+    roles = ROLES if site.local else roles_of(site.serve, claims.groups)
+    return Reviewer(subject=claims.subject, name=claims.name, roles=roles, audiences=_audiences(site, roles))
+
+
+def local_visitor() -> Claims:
+    """Return who uses the page in local mode: whoever is logged in to the machine."""
+    try:
+        name = getpass.getuser()
+    except (KeyError, OSError):
+        name = "local"
+    return Claims(name, name, ())
+
+
+def digest(token: str) -> str:
+    """Return what is kept of a token."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _audiences(site: Site, roles: tuple[str, ...]) -> tuple[str, ...]:
+    return ALL_AUDIENCES if site.local else audiences_of(site.serve, roles)  # type: ignore[arg-type]

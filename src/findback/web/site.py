@@ -1,0 +1,66 @@
+"""What every page needs: the workspace, its workbench, who may come in, and the time."""
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+
+from findback.model.settings import ServeSettings
+from findback.steps.review import Desk
+from findback.workbench.store import Workbench
+from findback.workspace import Workspace
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class Site:
+    """One running review page."""
+
+    desk: Desk
+    local: bool
+    """One person on this machine; otherwise a team with a login."""
+    base_url: str
+    """Address people type, without a path."""
+    now: Callable[[], datetime] = _now
+    entry: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
+    """Local mode: the one-time token of the link that the terminal prints."""
+
+    @property
+    def workspace(self) -> Workspace:
+        """Return the workspace."""
+        return self.desk.workspace
+
+    @property
+    def bench(self) -> Workbench:
+        """Return the workbench."""
+        return self.desk.bench
+
+    @property
+    def serve(self) -> ServeSettings:
+        """Return the settings of the page."""
+        return self.workspace.settings.serve
+
+    @property
+    def https(self) -> bool:
+        """Return whether browsers reach the page over TLS."""
+        return self.base_url.startswith("https://")
+
+    @property
+    def cookie(self) -> str:
+        """Return the name of the session cookie; browsers keep `__Host-` ones to this host and to TLS."""
+        return "__Host-findback" if self.https else "findback"
+
+    @cached_property
+    def signing_key(self) -> str:
+        """Return the key that signs what lies in a browser for the minutes of a login."""
+        return self.desk.key.hmac("findback web signing")
+
+
+def secret(site: Site, named: str | None) -> str | None:
+    """Return the secret that a setting names as env:NAME; None where it or its variable is not there."""
+    kind, _, name = (named or "").partition(":")
+    return site.workspace.environment.get(name) or None if kind == "env" else None

@@ -1,0 +1,88 @@
+"""Who works on a candidate: others are not given it until they save, leave or the time is over."""
+
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from findback.errors import UsageError
+from findback.workbench.database import Database
+from findback.workbench.decision import hold_candidate, number_of_reviewer
+from findback.workbench.faults import ConflictError, quietly
+from findback.workbench.tables import CANDIDATES, RESERVATIONS, REVIEWERS
+
+LONGEST = 24 * 60
+"""Minutes a reservation may last."""
+
+
+class Reservation(NamedTuple):
+    """A candidate that one reviewer has for a while."""
+
+    key: str
+    reviewer: str
+    until: datetime
+
+
+def reserve_candidate(connection: Connection, key: str, reviewer: str, *, now: datetime, minutes: int) -> Reservation:
+    """Give a candidate to a reviewer, or for longer.
+
+    Raises:
+        MissingError: If there is no such candidate.
+        ConflictError: If somebody else has it.
+        UsageError: If the time is no time.
+    """
+    if not 0 < minutes <= LONGEST:
+        raise UsageError(f"a reservation lasts from 1 to {LONGEST} minutes")
+    row = hold_candidate(connection, key)
+    number = number_of_reviewer(connection, reviewer, now)
+    until = now + timedelta(minutes=minutes)
+    held = connection.execute(select(RESERVATIONS).where(RESERVATIONS.c.candidate == row.id)).one_or_none()
+    if held is not None and held.reviewer != number and held.until > now:
+        # Not by whom: what a colleague does is theirs to tell.
+        raise ConflictError(
+            f"somebody else is working on it until {held.until:%H:%M} UTC", state=row.state, version=row.version
+        )
+    keep(connection, row.id, number, until, held=held is not None)
+    return Reservation(key, reviewer, until)
+
+
+def keep(connection: Connection, candidate: int, reviewer: int, until: datetime, *, held: bool) -> None:
+    """Write a reservation down for a candidate that the transaction holds."""
+    values = {"reviewer": reviewer, "until": until}
+    if held:
+        connection.execute(update(RESERVATIONS).where(RESERVATIONS.c.candidate == candidate).values(**values))
+    else:
+        connection.execute(insert(RESERVATIONS).values(candidate=candidate, **values))
+
+
+def release_candidate(connection: Connection, key: str, reviewer: str) -> None:
+    """Let go of a candidate; nothing happens where the reviewer does not have it."""
+    number = select(REVIEWERS.c.id).where(REVIEWERS.c.subject == reviewer).scalar_subquery()
+    candidate = select(CANDIDATES.c.id).where(CANDIDATES.c.key == key).scalar_subquery()
+    connection.execute(
+        delete(RESERVATIONS).where(RESERVATIONS.c.candidate == candidate, RESERVATIONS.c.reviewer == number)
+    )
+
+
+class Reservations:
+    """Reservations, each in a transaction of its own."""
+
+    _database: Database
+
+    @quietly("reserve a candidate")
+    def reserve(self, key: str, reviewer: str, *, now: datetime, minutes: int) -> Reservation:
+        """Give a candidate to a reviewer for a while, or for longer; others are not given it meanwhile.
+
+        Raises:
+            MissingError: If there is no such candidate.
+            ConflictError: If somebody else has it; says until when, not who.
+            UsageError: If the time is no time.
+        """
+        with self._database.deciding() as connection:
+            return reserve_candidate(connection, key, reviewer, now=now, minutes=minutes)
+
+    @quietly("let go of a candidate")
+    def release_reservation(self, key: str, reviewer: str) -> None:
+        """Let go of a candidate; nothing happens where the reviewer does not have it."""
+        with self._database.deciding() as connection:
+            release_candidate(connection, key, reviewer)

@@ -1,0 +1,150 @@
+"""From a reviewed candidate of a real workbench to a released case, and back out of it."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from builders.candidates import candidate, digest
+from builders.ready import portal
+from findback.cli.main import app
+from findback.evalset.cases import read_cases
+from findback.evalset.manifest import read_manifest
+from findback.model.case import Judgement
+from findback.model.review import Review, SpanDecision
+from findback.model.reviewer import Reviewer
+from findback.steps.bench import open_bench
+from findback.steps.casemaking import BenchCases
+from findback.steps.release import ReleaseRequest, ReleaseResult, release
+from findback.steps.review import submit
+from findback.steps.reviewdesk import open_desk
+from findback.steps.withdraw import WithdrawRequest, withdraw
+from findback.workspace import Workspace
+
+NOW = datetime(2024, 6, 3, 9, tzinfo=UTC)
+ABE = Reviewer("abe", "Abe", ("reviewer",), ("public",))
+NOOR = Reviewer("noor", "Noor", ("reviewer",), ("public",))
+GOLD = Judgement(doc="howto/badge.md", grade=3, found_by="reviewer")
+
+
+def mined(tmp_path: Path, *names: str, overlap: float = 0.0) -> Workspace:
+    workspace = portal(tmp_path, f"[review]\noverlap = {overlap}\n")
+    with open_bench(workspace) as bench:
+        bench.put([candidate(name) for name in names], now=NOW)
+    return workspace
+
+
+def decide(workspace: Workspace, name: str, who: Reviewer = NOOR, **changes: object) -> str:
+    review = Review.model_validate({"wording": "plain", "judged": (GOLD,)} | changes)
+    with open_bench(workspace) as bench, open_desk(workspace, bench) as desk:
+        return submit(desk, who, digest(name), review, revision=0, now=NOW + timedelta(minutes=1)).state
+
+
+def publish(workspace: Workspace) -> ReleaseResult:
+    return release(workspace, ReleaseRequest(message="reviewed"), reviewer="noor", made=NOW)
+
+
+def states(workspace: Workspace) -> dict[str, int]:
+    with open_bench(workspace) as bench:
+        return {state: count for state, count in bench.count().items() if count}
+
+
+def test_what_was_reviewed_is_released_and_only_that(tmp_path: Path) -> None:
+    """A submitted review becomes a case in its asker's words; what nobody decided stays where it was."""
+    workspace = mined(tmp_path, "badges", "trains")
+    assert decide(workspace, "badges") == "ready"
+    result = publish(workspace)
+    assert result.obstacles == ()
+    (case,) = read_cases(workspace.evalset / "releases" / "1" / "cases.jsonl")
+    assert (case.query, case.judged[0].doc, case.added_in) == ("where is the page about badges?", "howto/badge.md", 1)
+    assert states(workspace) == {"new": 1, "released": 1}
+    with open_bench(workspace) as bench:
+        (known,) = bench.cases()
+    assert (known.case_id, known.release, known.split) == (case.id, 1, "dev")
+
+
+def test_what_a_reviewer_redacted_is_not_in_the_release(tmp_path: Path) -> None:
+    """Words that a reviewer covered are a placeholder in every file of the set."""
+    workspace = mined(tmp_path, "orchid")
+    start = len("where is the page about ")
+    decide(
+        workspace,
+        "orchid",
+        spans=(SpanDecision(place="query", start=start, end=start + 6, type="PERSON", action="redact"),),
+    )
+    assert publish(workspace).number == 1
+    files = [path.read_text("utf-8") for path in workspace.evalset.rglob("*") if path.is_file()]
+    assert not any("orchid" in text for text in files)
+    (case,) = read_cases(workspace.evalset / "cases.jsonl")
+    assert (case.query, case.redaction.types) == ("where is the page about ⟦PERSON_1⟧?", ("PERSON",))
+
+
+def test_an_unmarked_candidate_is_marked_the_next_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed between the head and the workbench, the second run finishes: one release, the candidate released once."""
+    workspace = mined(tmp_path, "badges")
+    decide(workspace, "badges")
+
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(BenchCases, "mark_released", die)
+        with pytest.raises(KeyboardInterrupt):
+            publish(workspace)
+    assert states(workspace) == {"ready": 1}
+    result = publish(workspace)
+    assert (result.number, result.finished) == (1, 1)
+    assert states(workspace) == {"released": 1}
+    assert [path.name for path in (workspace.evalset / "releases").iterdir()] == ["1"]
+
+
+def test_a_withdrawn_case_leaves_the_workbench_for_good(tmp_path: Path) -> None:
+    """Its candidate is erased, no byte of its words is left, and mining it again does not bring it back."""
+    workspace = mined(tmp_path, "quetzalcoatlus")
+    decide(workspace, "quetzalcoatlus")
+    publish(workspace)
+    (case,) = read_cases(workspace.evalset / "cases.jsonl")
+    done = withdraw(workspace, WithdrawRequest(cases=(case.id,), reason="asked to"), made=NOW)
+    assert done.dropped["candidates"] == 1
+    left = [path for path in tmp_path.rglob("*") if path.is_file() and b"quetzalcoatlus" in path.read_bytes()]
+    assert left == []
+    with open_bench(workspace) as bench:
+        bench.put([candidate("quetzalcoatlus")], now=NOW + timedelta(days=1))
+    assert states(workspace) == {}
+
+
+def test_the_manifest_says_how_far_two_people_agree(tmp_path: Path) -> None:
+    """Twenty candidates decided by two people, the same gold each time: doubles and full agreement stand there."""
+    names = [f"thing-{n}" for n in range(20)]
+    workspace = mined(tmp_path, *names, overlap=1.0)
+    for at, name in enumerate(names):
+        gold = {"judged": (GOLD.model_copy(update={"doc": ("howto/badge.md", "howto/vpn.md")[at % 2]}),)}
+        assert decide(workspace, name, NOOR, **gold) == "second-opinion"
+        assert decide(workspace, name, ABE, **gold) == "ready"
+    assert publish(workspace).number == 1
+    agreement = read_manifest(workspace.evalset / "releases" / "1").agreement
+    assert agreement is not None
+    assert (agreement.doubles, agreement.second_looks, agreement.top_gold.kappa) == (20, 0, 1.0)
+    assert (agreement.answerable.kappa, agreement.answerable.reason is None) == (None, False)
+
+
+def test_the_command_releases_or_lists_what_stands_in_the_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`findback release -m` exits with 1 and a list while something is in the way, and with 0 once it is released."""
+    workspace = mined(tmp_path, "badges")
+    decide(workspace, "badges")
+    monkeypatch.chdir(workspace.root)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+    def run(*words: str) -> tuple[int, str]:
+        status = app(["release", *words], exit_on_error=False, result_action="return_value")
+        return status, capsys.readouterr().out
+
+    status, out = run("-m", "for noor" + "@" + "example.org")
+    assert (status, "message, character 5" in out, "noor@" in out) == (1, True, False)
+    assert run("-m", "first", "--dry-run")[0] == 0
+    assert states(workspace) == {"ready": 1}
+    status, out = run("-m", "first")
+    assert (status, "release 1 is in" in out) == (0, True)
+    assert states(workspace) == {"released": 1}
