@@ -7,7 +7,14 @@ import pytest
 from scipy import stats
 
 from findback.measure import bootstrap
-from findback.measure.bootstrap import bca_interval, draw_signs, draw_weights, leave_out, resample_means
+from findback.measure.bootstrap import (
+    bca_interval,
+    draw_signs,
+    draw_total_weights,
+    draw_weights,
+    leave_out,
+    resample_means,
+)
 from findback.measure.clusters import Units
 
 
@@ -81,3 +88,26 @@ def test_leaving_out_equals_the_closed_form() -> None:
     units = Units(values, np.ones((3, 1)))
     fall = leave_out(lambda weights: weights @ values / weights.sum(axis=1, keepdims=True), 3)
     assert fall == pytest.approx(units.influence())
+
+
+def test_units_that_are_alike_are_drawn_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replicates of 6,000 units with twelve values vary as s² / n says, and as those drawn one by one do."""
+    values = np.random.default_rng(6).integers(0, 12, size=(6_000, 1)) / 11
+    units = Units(values, np.ones_like(values))
+    together = resample_means(units, seed=4)
+    monkeypatch.setattr(bootstrap, "MANY_UNITS", 7_000)
+    apart = resample_means(units, seed=4)
+    for replicates in (together, apart):
+        assert replicates.mean() == pytest.approx(values.mean(), abs=2e-4)
+        assert replicates.var() == pytest.approx(values.var() / 6_000, rel=0.05)
+    assert np.quantile(together, [0.025, 0.975]) == pytest.approx(np.quantile(apart, [0.025, 0.975]), abs=5e-4)
+
+
+@pytest.mark.parametrize("size", [1, 2, 64, 4096])
+def test_total_weights_occur_as_often_as_poisson_says(size: int) -> None:
+    """The weights of a group of m have mean and variance m, and their quantiles are Poisson's."""
+    totals = np.concatenate(list(draw_total_weights(np.array([size] * 20), seed=2))).ravel()
+    assert totals.mean() == pytest.approx(size, rel=0.01)
+    assert totals.var() == pytest.approx(size, rel=0.02)
+    shares = [0.05, 0.5, 0.95]
+    assert np.quantile(totals, shares) == pytest.approx(stats.poisson(size).ppf(shares), abs=max(1, size**0.5 / 20))

@@ -9,6 +9,7 @@ from findback.measure.clusters import (
     as_matrix,
     average_clusters,
     code_clusters,
+    group_alike,
     join_by_gold,
     merge_units,
 )
@@ -80,3 +81,22 @@ def test_jackknife_variance_of_uneven_groups_is_by_leaving_out() -> None:
 def test_one_unit_has_no_variance() -> None:
     """The spread of a single unit is undefined, not zero."""
     assert np.isnan(Units(np.ones((1, 1)), np.ones((1, 1))).variances()[0])
+
+
+def test_one_gold_a_case_joins_like_several_would() -> None:
+    """Where each case is a cluster with one gold, the groups are those the general way finds; None joins nothing."""
+    golds = ["b", None, "a", "b", None, "a", "c"]
+    codes = np.arange(len(golds))
+    assert join_by_gold(codes, golds).tolist() == [0, 1, 2, 0, 3, 2, 4]
+    listed = [() if gold is None else (gold,) for gold in golds]
+    assert join_by_gold(codes, listed).tolist() == [0, 1, 2, 0, 3, 2, 4]
+
+
+def test_alike_units_are_grouped_without_loss() -> None:
+    """Groups are of alike units, their sizes add up value by value, and each is a power of two."""
+    values = np.array([0.5] * 6 + [1.0] * 3 + [0.0])[:, None]
+    counts = np.array([1.0] * 9 + [2.0])[:, None]
+    unit, sizes = group_alike(Units(values, counts))
+    found = sorted(zip(unit.sums[:, 0].tolist(), unit.counts[:, 0].tolist(), sizes.tolist(), strict=True))
+    assert found == [(0.0, 2.0, 1), (0.5, 1.0, 2), (0.5, 1.0, 4), (1.0, 1.0, 1), (1.0, 1.0, 2)]
+    assert sizes.tolist() == sorted(sizes.tolist())

@@ -5,6 +5,7 @@ from random import Random
 import pytest
 
 from findback.measure import halves
+from findback.measure.article import measure_article_figures
 from findback.measure.halves import Corpus, measure_large_set
 from findback.measure.rarity import DocumentFrequencies
 from findback.measure.ruler import code_pool
@@ -32,6 +33,17 @@ def test_two_processes_give_what_one_gives(monkeypatch: pytest.MonkeyPatch) -> N
     for mine, theirs in zip(alone.rows, whole.rows, strict=True):
         assert mine.overlap.value == theirs.overlap.value
         assert mine.leak.weighted == theirs.leak.weighted
+    assert alone.articles == whole.articles
+    assert alone.articles == tuple(measure_article_figures([w.query for w in wordings], [w.gold for w in wordings]))
+
+
+def test_articles_see_the_text_they_are_given() -> None:
+    """The articles' figures are those of the quoted gold, findback's own those of the document."""
+    document = "the refund form is on the intranet page"
+    wording = Wording("where is the refund form", document, 0, article_gold="refund")
+    measured = measure_set([wording], code_pool([document, "another page"], ["en", "en"]), window=100, seed=1)
+    assert measured.articles == tuple(measure_article_figures(["where is the refund form"], ["refund"]))
+    assert measured.rows[0].overlap.value == 1.0
 
 
 def test_a_child_that_dies_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

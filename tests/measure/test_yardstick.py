@@ -112,6 +112,31 @@ def test_rows_equal_the_plain_functions_when_the_window_holds_all(data: Path) ->
     assert compared > 650
 
 
+def test_mixed_languages_equal_the_plain_functions() -> None:
+    """Queries in four languages and none, in mixed order, give each the ratio it has alone."""
+    pairs = [
+        ("where is the refund form", "the form for your refund is here"),
+        ("wo ist das Formular", "das Formular ist hier und nicht dort"),
+        ("返金フォーム", "返金のフォームはここにあります"),
+        ("vendor endpoint throttling", "the endpoint of the vendor is not throttled"),
+        ("zzqx brmpf", "zzqx plugh"),
+        ("die Formulare der Ämter", "das Formular ist hier und nicht dort"),
+    ]
+    texts = [gold for _, gold in pairs]
+    pool = code_pool(texts)
+    rows = measure_set([Wording(*pair, at) for at, pair in enumerate(pairs)], pool, window=1000, seed=1).rows
+    for (query, gold), row in zip(pairs, rows, strict=True):
+        known = {"language": row.language, "gold_language": row.language, "frequencies": pool.coded.count_documents()}
+        for figure, plain in (
+            (row.overlap, measure_overlap(query, gold, **known)),
+            (row.leak, measure_leak(query, gold, **known)),
+        ):
+            assert (figure.value, figure.verbatim, figure.weighted) == (plain.ratio, plain.verbatim, plain.weighted)
+            assert (figure.terms, figure.found) == (plain.terms, plain.found)
+    assert {row.language for row in rows} >= {"en", "de", "ja"}
+    assert rows[0].overlap.value == rows[3].overlap.value == 1.0
+
+
 def test_document_frequencies_equal_counting_one_by_one() -> None:
     """Counting coded texts gives what adding each document gives, per language."""
     texts = ["the policies of policies", "a policy", "die Formulare der Ämter", "返金 返金"]

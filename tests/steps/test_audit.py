@@ -79,6 +79,17 @@ def test_gold_as_text_needs_no_corpus(tmp_path: Path) -> None:
     assert result.corpus is None
 
 
+def test_gold_as_text_is_no_chance_of_its_own(tmp_path: Path) -> None:
+    """Without documents the chance floor draws from the other golds: two that share no word have a floor of 0."""
+    pairs = [("red refund form", "the red refund form"), ("vendor endpoint", "a vendor endpoint")]
+    file = tmp_path / "set.csv"
+    file.write_text("query,gold_text\n" + "\n".join(",".join(pair) for pair in pairs), encoding="utf-8")
+    result = audit(workspace(tmp_path), AuditRequest(set=file))
+    overlap = result.set.yardstick("overlap")
+    assert overlap is not None
+    assert (overlap.figures.median, overlap.floor) == (1.0, 0.0)
+
+
 def test_worst_examples_mark_the_copied_words(tmp_path: Path) -> None:
     """The most leaking question comes with the very words it shares, at their places in both texts."""
     root = write_portal(tmp_path)

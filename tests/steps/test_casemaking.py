@@ -262,7 +262,7 @@ STEPS = st.tuples(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(candidates(), st.lists(STEPS, min_size=5, max_size=40))
 def test_whatever_reviewers_do_the_cases_are_sound(
     tmp_path_factory: pytest.TempPathFactory, given_: list, steps: list

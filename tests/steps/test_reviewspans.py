@@ -269,3 +269,16 @@ def test_decisions_belong_to_their_text() -> None:
     """Those on one line are not those on another."""
     review = Review(spans=(decide("line", 0, 1, position=1), decide("line", 0, 1, position=2), decide("query", 0, 1)))
     assert decisions_on(review, ("line", 2)) == (review.spans[1],)
+
+
+def test_people_are_counted_together() -> None:
+    """A retyped placeholder keeps its number among names, mentions and addresses; other types count for themselves."""
+    body = text("{} or {} or Bo", "dee", "eve")
+    one = asked(body)
+    second = find_placeholders(body.text)[1].span
+    start = body.text.index("Bo")
+    retype = decide("query", *second, kind="USER")
+    assert result_of(one, retype, decide("query", start, start + 2, kind="EMAIL")) == (
+        "⟦PERSON_1⟧ or ⟦USER_2⟧ or ⟦EMAIL_3⟧"
+    )
+    assert result_of(one, decide("query", *second, kind="ORG")) == "⟦PERSON_1⟧ or ⟦ORG_1⟧ or Bo"

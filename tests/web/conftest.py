@@ -1,6 +1,5 @@
 """A site over a real workbench, a small corpus, and a set with two releases."""
 
-import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -19,7 +18,6 @@ from findback.model.settings import RoleName
 from findback.steps.bench import open_bench, open_workspace_key
 from findback.steps.release import ReleaseRequest, release
 from findback.steps.review import open_desk
-from findback.web.access import ROLES
 from findback.web.app import create_app
 from findback.web.oidc import Claims
 from findback.web.sessions import local_visitor, start_session
@@ -31,7 +29,12 @@ BASE = "http://127.0.0.1"
 TEAM = """
 [serve]
 public_url = "http://127.0.0.1"
-roles = { reporter = ["reporters"], reviewer = ["reviewers"], lead = ["leads"], privacy = ["guards"], admin = ["admins"] }
+[serve.roles]
+reporter = ["reporters"]
+reviewer = ["reviewers"]
+lead = ["leads"]
+privacy = ["guards"]
+admin = ["admins"]
 [serve.oidc]
 issuer = "http://127.0.0.1:1/"
 client_id = "findback"
@@ -159,18 +162,3 @@ def team_client(team_site: Site) -> Iterator[Client]:
     yield open_client
     for one in made:
         one.close()
-
-
-def csrf_of(client: TestClient, address: str = "/cases") -> str:
-    """Return the token that forms of this visitor carry."""
-    found = re.search(r'name="csrf" value="([^"]+)"', client.get(address).text)
-    assert found is not None, f"no form on {address}"
-    return found[1]
-
-
-def send(client: TestClient, address: str, form: str = "", **values: object):  # noqa: ANN201  (httpx' or httpx2's)
-    """Send a form as a browser does, with the token of the page it stands on."""
-    return client.post(address, data={"csrf": csrf_of(client, form or address), **values})
-
-
-__all__ = ["ROLES", "csrf_of", "send"]

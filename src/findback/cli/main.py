@@ -19,9 +19,12 @@ COMMANDS = {
         "Find failed searches in exports, redact them, and put them into the private workbench.",
     ),
     "candidates": ("findback.cli.candidates:app", "List, show and reject mined candidates."),
-    "review": ("findback.cli.review:review", "Open the page where candidates are reviewed and labelled."),
-    "serve": ("findback.cli.review:serve", "Serve the same page to a team, behind its login."),
-    "label": ("findback.cli.label:app", "Label real queries in the terminal."),
+    "review": (
+        "findback.cli.review:review",
+        "Review and label candidates, on a page of this machine or in the terminal.",
+    ),
+    "serve": ("findback.cli.review:serve", "Serve the review page to a team, behind its login."),
+    "label": ("findback.cli.label:app", "Label real queries in the terminal, or candidates in a spreadsheet."),
     "import": (
         "findback.cli.exchange:import_",
         "Read a set in any known format into an unreleased set file.",

@@ -11,7 +11,7 @@ from findback.workspace import Workspace, open_workspace
 
 
 def review(*, port: int = 0, no_browser: bool = False) -> None:
-    """Open the page where candidates are reviewed and labelled, for one person on this machine.
+    """Review and label candidates, on a page of this machine or in the terminal.
 
     Args:
         port: Port on this machine; a free one when 0.
@@ -29,7 +29,7 @@ def review(*, port: int = 0, no_browser: bool = False) -> None:
 
 
 def serve() -> None:
-    """Serve the review page to a team, behind its login, as [serve] in findback.toml says."""
+    """Serve the review page to a team, behind its login."""
     workspace = _ready(open_workspace())
     _server().serve_team(workspace, ready=lambda address: say(f"serving {address}"))
 

@@ -5,16 +5,18 @@ the corpus, each half drawing its chance floors from its own documents, so that 
 many processes there are. Document frequencies are those of the whole corpus.
 """
 
+import gc
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
-from itertools import count
 from typing import IO, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from findback.measure.rarity import DocumentFrequencies
 from findback.measure.ruler import DRAWS, Pool, code_pool
@@ -75,7 +77,12 @@ def measure_large_set(
     if len(corpus.texts) < LARGE or len(wordings) < LARGE:
         return measure_set(wordings, code_pool(*corpus), window=window, seed=seed, draws=draws)
     take = partial(_take_half, wordings, corpus, (window, seed, draws))
-    measured = _measure_with_child(take) if processes > 1 else _measure_alone(take)
+    with _no_collection():
+        measured = _measure_with_child(take) if processes > 1 else _measure_alone(take)
+        return _join_halves(measured, len(corpus.texts))
+
+
+def _join_halves(measured: tuple[_MeasuredHalf, _MeasuredHalf], documents: int) -> SetMeasured:
     # Where each wording's row is, when those of one half follow those of the other.
     order = np.argsort(np.concatenate([half.cases for half in measured])).tolist()
     rows = [row for half in measured for row in half.columns.rows()]
@@ -83,22 +90,22 @@ def measure_large_set(
     return SetMeasured(
         rows=tuple(map(rows.__getitem__, order)),
         articles=tuple(map(articles.__getitem__, order)),
-        window=window,
-        draws=draws,
-        seed=seed,
-        documents=len(corpus.texts),
+        window=measured[0].columns.window,
+        draws=measured[0].columns.draws,
+        seed=measured[0].columns.seed,
+        documents=documents,
         corpus_decides=any(half.columns.corpus_decides for half in measured),
     )
 
 
 def _take_half(wordings: Sequence[Wording], corpus: Corpus, settings: tuple[int, int, int], number: int) -> _Half:
-    documents = [at for at in range(len(corpus.texts)) if _half_of(at) == number]
-    places = dict(zip(documents, count()))
-    own = [
-        (case, wording)
-        for case, wording in enumerate(wordings)
-        if _half_of(case if wording.document is None else wording.document) == number
-    ]
+    documents = _list_half(np.arange(len(corpus.texts)), number)
+    places = {document: at for at, document in enumerate(documents)}
+    cases = _list_half(
+        np.array([case if wording.document is None else wording.document for case, wording in enumerate(wordings)]),
+        number,
+    )
+    own = [wordings[case] for case in cases]
     return _Half(
         Corpus(
             [corpus.texts[at] for at in documents],
@@ -107,16 +114,17 @@ def _take_half(wordings: Sequence[Wording], corpus: Corpus, settings: tuple[int,
         ),
         [
             wording if wording.document is None else wording._replace(document=places[wording.document])
-            for _, wording in own
+            for wording in own
         ],
-        [case for case, _ in own],
+        cases,
         *settings,
     )
 
 
-def _half_of(position: int) -> int:
-    """Return 0 or 1 in no order that a corpus could have."""
-    return (position * 2_654_435_761 >> 16) & 1
+def _list_half(documents: NDArray[np.int64], number: int) -> list[int]:
+    """Return where the documents of a half stand; which half each is in follows no order that a corpus could have."""
+    half = documents * 2_654_435_761 >> 16 & 1
+    return list(map(int, np.flatnonzero(half == number)))
 
 
 def _measure_half(half: _Half, pool: Pool, frequencies: DocumentFrequencies) -> Columns:
@@ -163,6 +171,18 @@ def _measure_with_child(take: Callable[[int], _Half]) -> tuple[_MeasuredHalf, _M
             child.stdin.close()
 
 
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Keep the garbage collector from going through hundreds of thousands of rows, none of them garbage."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
 def _send(pipe: IO[bytes], record: object) -> None:
     pickle.dump(record, pipe, protocol=pickle.HIGHEST_PROTOCOL)
     pipe.flush()
@@ -174,10 +194,11 @@ def _receive(pipe: IO[bytes]) -> Any:
 
 def _serve() -> None:
     """Measure the half that the parent sends."""
-    half = _receive(sys.stdin.buffer)
-    pool = code_pool(*half.corpus)
-    _send(sys.stdout.buffer, pool.coded.count_documents())
-    _send(sys.stdout.buffer, _measure_half(half, pool, _receive(sys.stdin.buffer)))
+    with _no_collection():
+        half = _receive(sys.stdin.buffer)
+        pool = code_pool(*half.corpus)
+        _send(sys.stdout.buffer, pool.coded.count_documents())
+        _send(sys.stdout.buffer, _measure_half(half, pool, _receive(sys.stdin.buffer)))
 
 
 if __name__ == "__main__":

@@ -55,8 +55,9 @@ def _pattern(name: str, *, before: bool) -> re.Pattern[str]:
     choices = "|".join(re.escape(cue).replace(r"\ ", r"\s{1,2}") for cue in ordered)
     if before:
         return re.compile(rf"(?<![^\W_])(?:{choices})\.?{_GAP}$", re.IGNORECASE)
-    glued = "|".join(re.escape(cue) for cue in ordered if _is_unspaced(cue))
-    return re.compile(rf"[\s,]{{0,2}}(?:(?:{choices})(?![^\W_])|{glued})", re.IGNORECASE)
+    whole = rf"(?:{choices})(?![^\W_])"
+    endings = [whole, *(re.escape(cue) for cue in ordered if _is_unspaced(cue))]
+    return re.compile(rf"[\s,]{{0,2}}(?:{'|'.join(endings)})", re.IGNORECASE)
 
 
 def _is_unspaced(cue: str) -> bool:
@@ -95,37 +96,34 @@ def _introductions() -> re.Pattern[str]:
     return re.compile(rf"(?<![^\W_])(?:{choices})[\s:,\"'“«]{{1,3}}(?=[^\W\d_])", re.IGNORECASE)
 
 
-def has_cue_before(text: str, start: int, *, weak: bool = False) -> bool:
+def has_cue_before(text: str, start: int, *, further: str | None = None) -> bool:
     """Say whether the words just before a place speak of a person.
 
     Args:
         text: Any text.
         start: Where the possible name begins.
-        weak: Whether `by`, `from` and the like count too.
+        further: A further list of cues: `weak_before`, as `from`, or `actor_before`.
 
     >>> has_cue_before("thanks, mark", 8), has_cue_before("i mark it", 2)
     (True, False)
     """
     before = text[max(start - _REACH, 0) : start]
-    return bool(_pattern("before", before=True).search(before)) or (
-        weak and bool(_pattern("weak_before", before=True).search(before))
-    )
+    return any(_pattern(name, before=True).search(before) for name in ("before", further) if name is not None)
 
 
-def has_cue_after(text: str, end: int, *, weak: bool = False) -> bool:
+def has_cue_after(text: str, end: int, *, further: str | None = None) -> bool:
     """Say whether the words just after a place speak of a person.
 
     Args:
         text: Any text.
         end: Where the possible name ends.
-        weak: Whether verbs count too that are as often said of things.
+        further: A further list of cues: `actor_after`.
 
-    >>> has_cue_after("mark said so", 4), has_cue_after("mark it", 4), has_cue_after("ines moved it", 4, weak=True)
-    (True, False, True)
+    >>> has_cue_after("mark said so", 4), has_cue_after("mark it", 4)
+    (True, False)
     """
-    return _pattern("after", before=False).match(text, end, end + _REACH) is not None or (
-        weak and _pattern("weak_after", before=False).match(text, end, end + _REACH) is not None
-    )
+    names = ("after", further)
+    return any(_pattern(name, before=False).match(text, end, end + _REACH) for name in names if name is not None)
 
 
 def has_title_before(text: str, start: int) -> bool:

@@ -124,7 +124,8 @@ class NameRules:
             evidence.introduced
             or (evidence.titled and evidence.capitals)
             or (listed and (evidence.model or evidence.cued or evidence.capitals))
-            or (any(likely) and (evidence.cued or evidence.owns or (evidence.model and len(words) > 1)))
+            or (any(likely) and (evidence.cued or evidence.owns))
+            or (any(likely) and evidence.model and (len(words) > 1 or not _is_known_word(words[0])))
             or (len(words) > 1 and all(likely))
             or (evidence.model and (evidence.cued or (foreign and len(words) > 1)))
         )
@@ -138,7 +139,8 @@ class NameRules:
             tuple(word.folded for word in named),
             sum(text[word.start].isupper() for word in named),
             by_model,
-            has_cue_before(text, start, weak=given) or has_cue_after(text, end, weak=given),
+            has_cue_before(text, start, further="actor_before" if given else None)
+            or has_cue_after(text, end, further="actor_after" if given else None),
             has_title_before(text, start),
             introduced,
             text[end : end + 2] in ("'s", "’s"),

@@ -160,7 +160,8 @@ class Roster:
         capital = written[0].isupper()
         strict = any(word in name_list("strict") for word in key)
         short = not several and len(key[0]) <= _SHORT
-        cued = has_cue_before(text, start, weak=capital and not (strict or short)) or has_cue_after(text, end)
+        further = "weak_before" if capital and not (strict or short) else None
+        cued = has_cue_before(text, start, further=further) or has_cue_after(text, end)
         if short:
             return "applied" if capital and cued else None
         if cued:

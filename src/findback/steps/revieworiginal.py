@@ -24,7 +24,7 @@ from findback.workspace import Workspace
 LONGEST = 1_000
 """Characters of one original that are shown."""
 LONGEST_REASON = 500
-PARENTS = 4
+PARENTS = 2
 """Folders above the file looked at for the export it belongs to."""
 UNREADABLE = "the export cannot be read again: keep the placeholder, or reject the candidate"
 
@@ -116,9 +116,6 @@ def read_raw(workspace: Workspace, key: Key, candidate: Candidate, text: Redacte
     if candidate.file is None:
         return None
     source = load_source(candidate.source)
-    path = _find_export(workspace, source, candidate.file)
-    if path is None:
-        return None
     moments = [line.at for line in candidate.thread if line.at is not None]
     audiences = frozenset({"public", candidate.audience})
     options = SourceOptions(
@@ -126,25 +123,31 @@ def read_raw(workspace: Workspace, key: Key, candidate: Candidate, text: Redacte
         skip_bad=True,
         since=min(moments) - timedelta(days=1) if moments else None,
     )
-    reading = source.read(path, options)
-    raws: Iterator[str] = iter(())
-    if reading.threads is not None:
-        raws = _of_threads(reading.threads, key, candidate)
-    elif reading.turns is not None:
-        raws = _of_turns(reading.turns)
-    return next((raw for raw in raws if key.hmac(raw) == text.raw_hmac), None)
-
-
-def _find_export(workspace: Workspace, source: Source, named: str) -> Path | None:
-    """Return the export that a file belongs to: itself, or the folder around it that its reader takes for its own."""
-    file = Path(named.partition("!")[0])
-    for start in (file, workspace.root / file):
-        if not start.exists():
-            continue
-        for path in (start, *list(start.absolute().parents)[:PARENTS]):
-            if source.recognise(path) is not None:
-                return path
+    for path in _find_exports(workspace, source, candidate.file):
+        raws = _read_texts(source, path, options, key, candidate)
+        found = next((raw for raw in raws if key.hmac(raw) == text.raw_hmac), None)
+        if found is not None:
+            return found
     return None
+
+
+def _find_exports(workspace: Workspace, source: Source, named: str) -> Iterator[Path]:
+    """Yield what a file may be the export of: itself, or a folder around it that its reader takes for its own."""
+    file = Path(named.partition("!")[0])
+    start = next((one for one in (file, workspace.root / file) if one.exists()), None)
+    if start is None:
+        return
+    for path in (start, *list(start.absolute().parents)[:PARENTS]):
+        if source.recognise(path) is not None:
+            yield path
+
+
+def _read_texts(source: Source, path: Path, options: SourceOptions, key: Key, candidate: Candidate) -> Iterator[str]:
+    reading = source.read(path, options)
+    if reading.threads is not None:
+        yield from _of_threads(reading.threads, key, candidate)
+    elif reading.turns is not None:
+        yield from _of_turns(reading.turns)
 
 
 def _of_threads(threads: Iterator[Thread], key: Key, candidate: Candidate) -> Iterator[str]:

@@ -7,6 +7,7 @@ from findback.errors import UsageError
 from findback.model.candidate import Candidate, RedactedText
 from findback.model.hits import Span
 from findback.model.review import Review, SpanDecision
+from findback.privacy.joint import PEOPLE_TYPES
 from findback.privacy.key import same_value
 from findback.text.placeholders import TYPES, find_placeholders, write_placeholder
 
@@ -43,7 +44,10 @@ class DecidedText(NamedTuple):
 
 
 class Numbers:
-    """Numbers of placeholders over the texts of one candidate: on from its own, the same for the same value."""
+    """Numbers of placeholders over the texts of one candidate: on from its own, the same for the same value.
+
+    Names, mentions and addresses of people are counted together, as redaction counts them.
+    """
 
     def __init__(self, candidate: Candidate, digest: Callable[[str], str] | None = None) -> None:
         self._digest = digest
@@ -53,20 +57,34 @@ class Numbers:
         for body in texts_of(candidate).values():
             hmacs = {(span.start, span.end): span.value_hmac for span in body.spans if span.band == "applied"}
             for one in find_placeholders(body.text):
-                self._highest[one.type] = max(one.number, self._highest.get(one.type, 0))
+                group = _group(one.type)
+                self._highest[group] = max(one.number, self._highest.get(group, 0))
                 hmac = hmacs.get((one.span.start, one.span.end))
                 if hmac is not None:
-                    self._by_digest.setdefault((one.type, hmac), one.number)
+                    self._by_digest.setdefault((group, hmac), one.number)
 
     def number(self, kind: str, value: str) -> int:
         """Return the number of a value: the one it has already, else the next."""
-        same = (kind, same_value(kind, value))
+        group = _group(kind)
+        same = (group, same_value(kind, value))
         if same not in self._by_value:
-            known = self._by_digest.get((kind, self._digest(same[1]))) if self._digest is not None else None
+            known = self._of_placeholder(group, value)
+            if known is None and self._digest is not None:
+                known = self._by_digest.get((group, self._digest(same[1])))
             if known is None:
-                known = self._highest[kind] = self._highest.get(kind, 0) + 1
+                known = self._highest[group] = self._highest.get(group, 0) + 1
             self._by_value[same] = known
         return self._by_value[same]
+
+    def _of_placeholder(self, group: str, value: str) -> int | None:
+        """Return the number of a placeholder that only gets another type."""
+        found = find_placeholders(value)
+        whole = len(found) == 1 and found[0].span == (0, len(value)) and _group(found[0].type) == group
+        return found[0].number if whole else None
+
+
+def _group(kind: str) -> str:
+    return "people" if kind in PEOPLE_TYPES else kind
 
 
 def texts_of(candidate: Candidate) -> dict[Place, RedactedText]:

@@ -27,7 +27,7 @@ def draw_scores(points: Sequence[ScorePoint]) -> Chart | str | None:
     metric = points[0].metric if points else ""
     shown = list(dict.fromkeys(point.evaluation for point in points))[:MOST_TIMES]
     moments = [
-        drawing.Moment(name_time(point), point.heading, point.retriever, reach)
+        drawing.Moment(name_time(point, shown), point.heading, point.retriever, reach)
         for point in reversed(points)
         if point.evaluation in shown and point.metric == metric and (reach := reach_of(point)) is not None
     ]
@@ -35,10 +35,11 @@ def draw_scores(points: Sequence[ScorePoint]) -> Chart | str | None:
     return drawn
 
 
-def name_time(point: ScorePoint) -> str:
-    """Return when a score was made and on which exam, short."""
+def name_time(point: ScorePoint, newest_first: Sequence[str]) -> str:
+    """Return which evaluation it was, when, and on which exam: short, and no two alike."""
     exam = f"r{point.release}" if point.release is not None else "other"
-    return f"{point.made:%m-%d %H:%M} {exam}"
+    number = len(newest_first) - newest_first.index(point.evaluation)
+    return f"{number}: {point.made:%m-%d} {exam}"
 
 
 def reach_of(point: ScorePoint) -> Reach | None:

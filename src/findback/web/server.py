@@ -128,10 +128,11 @@ def _file(workspace: Workspace, named: str) -> Path:
     return path
 
 
-def _run(site: Site, listener: socket.socket, ready: Callable[[], None], **options: Any) -> None:
+def configure(site: Site, **options: Any) -> uvicorn.Config:
+    """Return how the server of a site runs: it says little of itself, and logs no address of a page or a person."""
     # The access log would hold addresses of pages and people; errors are logged by kind and place.
     logging.getLogger("uvicorn.access").disabled = True
-    config = uvicorn.Config(
+    return uvicorn.Config(
         create_app(site),
         access_log=False,
         log_level="warning",
@@ -141,6 +142,10 @@ def _run(site: Site, listener: socket.socket, ready: Callable[[], None], **optio
         h11_max_incomplete_event_size=64_000,
         **({"proxy_headers": False} | options),
     )
+
+
+def _run(site: Site, listener: socket.socket, ready: Callable[[], None], **options: Any) -> None:
+    config = configure(site, **options)
     site.desk.warm()
     server = _Server(config, ready)
     server.run(sockets=[listener])

@@ -17,7 +17,7 @@ class Event(NamedTuple):
     number: int
     at: datetime
     kind: str
-    """put, decide, exclude, purge, retention."""
+    """put, decide, review, original, ask, answer, token, forget, exclude, purge, retention."""
     candidate: str | None
     """Key of the candidate it was about."""
     reviewer: str | None

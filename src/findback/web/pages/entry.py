@@ -19,7 +19,7 @@ router = APIRouter(include_in_schema=False)
 def home(request: Request) -> RedirectResponse:
     """Send everybody to the page their roles begin with."""
     visitor = request.state.visitor
-    for route, address in (("queue", "/queue"), ("cases", "/cases"), ("privacy", "/privacy")):
+    for route, address in (("queue", "/queue"), ("cases", "/cases"), ("privacy", "/privacy"), ("tokens", "/tokens")):
         if visitor.may(route):
             return RedirectResponse(address, status_code=303)
     raise HTTPException(403, "no role is given to your groups yet; ask whoever runs this page")

@@ -1,28 +1,30 @@
 """One candidate at a time: what was asked, what answers it, how it was worded."""
 
 import secrets
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Annotated, Literal, NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode
 
 from fastapi import APIRouter, Form, Query, Request
-from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic import ConfigDict, Field
 from starlette.responses import RedirectResponse, Response
 
-from findback.errors import UsageError
+from findback.errors import MissingError, RefusedError, UsageError
 from findback.model.hits import Span
 from findback.model.record import Record
-from findback.model.review import Review, SpanDecision
 from findback.model.reviewer import Reviewer
 from findback.reporting.inert import EXTRACT_LIMIT, Piece, pieces
 from findback.steps import reviewchange as change
 from findback.steps.review import Item, next_item, open_item, reject, reserve, save, settle, submit, undo
+from findback.steps.revieworiginal import restore_span
+from findback.steps.revieworiginal import show_original as original_words
 from findback.steps.reviewpool import Pooled, find_document, pool, search_documents, show_text
 from findback.steps.reviewsame import apply_to_same, count_same
 from findback.steps.reviewspans import SpanPlace
 from findback.text.languages import load_stop_words
 from findback.text.placeholders import TYPES
 from findback.text.words import locate_words, words
+from findback.web.itemform import ItemForm, apply_change, decision_of, place_of
 from findback.web.pages.queue import parse_filters, read_filters
 from findback.web.render import render_page
 from findback.web.site import Site
@@ -39,26 +41,6 @@ MEANINGS = {
 }
 MOST_COUNTED = 20
 """Suggestions of a question for which the same value is counted elsewhere."""
-
-
-class ItemForm(Record):
-    """What a form on the page sends: what to do, and the fields of whichever form it was."""
-
-    do: Annotated[str, Field(max_length=100)]
-    revision: Annotated[int, Field(ge=0, le=1_000_000)] = 0
-    request: Annotated[str | None, Field(max_length=100)] = None
-    csrf: str = ""
-    document: Annotated[str, Field(max_length=4_000)] = ""
-    reason: Annotated[str, Field(max_length=4_000)] = ""
-    anchor: Annotated[str, Field(max_length=10_000)] = ""
-    words: Annotated[str, Field(max_length=500)] = ""
-    wanted: str = ""
-    place: Literal["query", "title", "line", ""] = ""
-    position: Annotated[int | None, Field(ge=0, le=1_000_000), BeforeValidator(lambda v: v or None)] = None
-    start: Annotated[int | None, Field(ge=0, le=1_000_000), BeforeValidator(lambda v: None if v == "" else v)] = None
-    end: Annotated[int | None, Field(ge=0, le=1_000_000), BeforeValidator(lambda v: None if v == "" else v)] = None
-    type: Annotated[str, Field(max_length=40)] = ""
-    line: Annotated[int, Field(ge=0, le=1_000_000)] = 0
 
 
 class ItemQuery(Record):
@@ -96,6 +78,32 @@ def item_document(request: Request, key: str, id: Annotated[str, Query(max_lengt
     )
 
 
+@router.post("/items/{key}/original")
+def show_original(request: Request, key: str, form: Annotated[ItemForm, Form()]) -> Response:
+    """Show once the words behind a placeholder, read again from the export; that they were shown is logged."""
+    site: Site = request.app.state.site
+    reviewer: Reviewer = request.state.visitor.reviewer
+    found = _open(request, key, ())
+    at = place_of(form)
+    try:
+        words = original_words(site.desk, reviewer, key, at, form.reason, now=site.now()).words
+        fault = None
+    except (MissingError, RefusedError, UsageError) as error:
+        words, fault = None, error
+    return render_page(
+        request,
+        "original.html",
+        status=200 if fault is None else fault.http_status,
+        item=found,
+        at=at,
+        words=words,
+        fault=fault,
+        reason=form.reason,
+        here=f"/items/{quote(key)}{_without(request)}",
+        request_id=secrets.token_urlsafe(9),
+    )
+
+
 @router.post("/items/{key}")
 def change_item(
     request: Request, key: str, form: Annotated[ItemForm, Form()], asked: Annotated[ItemQuery, Query()]
@@ -111,78 +119,30 @@ def change_item(
             return _go_on(request, key)
         if form.do == "undo":
             undo(site.desk, reviewer, key, revision=form.revision, now=site.now(), request_id=form.request)
+        elif form.do == "restore":
+            restore_span(
+                site.desk,
+                reviewer,
+                key,
+                place_of(form),
+                form.reason,
+                revision=form.revision,
+                now=site.now(),
+                request_id=form.request,
+            )
         elif form.do in ("redact-everywhere", "keep-everywhere"):
             _decide_everywhere(site, reviewer, key, form, _open(request, key, ()))
         else:
             before = _open(request, key, ())
-            review = apply_change(site, before, form)
+            review = apply_change(site.bench.get(key).candidate, before, form)
             save(site.desk, reviewer, key, review, revision=form.revision, now=site.now(), request_id=form.request)
     except ReviewConflictError:
         return _show(request, key, asked, status=409, conflict=_said(form))
     except ConflictError as error:
         return _show(request, key, asked, status=409, fault=error.message, hint=error.hint)
-    except UsageError as error:
-        return _show(request, key, asked, status=422, fault=error.message, hint=error.hint)
+    except (UsageError, RefusedError) as error:
+        return _show(request, key, asked, status=error.http_status, fault=error.message, hint=error.hint)
     return RedirectResponse(f"/items/{quote(key)}{_without(request)}", status_code=303)
-
-
-def apply_change(site: Site, before: Item, form: ItemForm) -> Review:
-    """Return the review with the one change a form asks for.
-
-    Raises:
-        UsageError: If the change makes no sense.
-    """
-    review = before.review
-    candidate = site.bench.get(before.key).candidate
-    if form.do.startswith("grade-") and form.do[6:] in ("0", "1", "2", "3"):
-        return change.grade_document(review, form.document, int(form.do[6:]), found_by="pool")
-    if form.do.startswith("wording-"):
-        return review.model_copy(update={"wording": form.do.removeprefix("wording-")})
-    decision = _decision(before, form) if form.do in _ON_WORDS else None
-    changes: dict[str, Callable[[], Review]] = {
-        "ungrade": lambda: change.grade_document(review, form.document, None),
-        "part": lambda: change.turn_part(review, form.document),
-        "anchor": lambda: change.anchor_document(review, form.document, form.anchor.strip() or None),
-        "drop": lambda: change.drop_document(review, form.document, form.reason),
-        "no-answer": lambda: change.refuse_answer(review, form.reason, wanted=form.wanted == "yes"),
-        "answer": lambda: review.model_copy(update={"no_answer_reason": None, "document_wanted": False}),
-        "visible": lambda: review.model_copy(update={"not_visible": not review.not_visible}),
-        "line": lambda: review.model_copy(update={"query_line": form.line}),
-    }
-    if decision is not None:
-        changes |= {
-            "redact": lambda: change.decide_span(review, decision),
-            "retype": lambda: change.decide_span(review, decision),
-            "keep": lambda: change.decide_span(review, decision.model_copy(update={"action": "keep"})),
-            "forget": lambda: change.forget_span(review, decision.place, decision.position, decision.start),
-            "left": lambda: change.stretch_span(candidate, review, decision, left=1, right=0),
-            "right": lambda: change.stretch_span(candidate, review, decision, left=0, right=1),
-            "narrow-left": lambda: change.stretch_span(candidate, review, decision, left=-1, right=0),
-            "narrow-right": lambda: change.stretch_span(candidate, review, decision, left=0, right=-1),
-        }
-    if form.do == "add":
-        if form.words.strip():
-            return change.redact_words(candidate, review, form.words, form.type)
-        return change.decide_span(review, _decision(before, form))
-    if form.do not in changes:
-        raise UsageError("there is no such change")
-    return changes[form.do]()
-
-
-_ON_WORDS = frozenset({"redact", "retype", "keep", "forget", "left", "right", "narrow-left", "narrow-right"})
-
-
-def _decision(before: Item, form: ItemForm) -> SpanDecision:
-    if not form.place or form.start is None or form.end is None or form.end <= form.start:
-        raise UsageError("no words are selected", hint="select some in the text, or write them out")
-    return SpanDecision(
-        place=form.place,
-        position=form.position or 0,
-        start=form.start,
-        end=form.end,
-        type=form.type or "OTHER",
-        action="redact",
-    )
 
 
 class Row(NamedTuple):
@@ -295,7 +255,7 @@ def _same(site: Site, reviewer: Reviewer, found: Item) -> dict[int, int]:
 def _decide_everywhere(site: Site, reviewer: Reviewer, key: str, form: ItemForm, before: Item) -> None:
     """Save one decision here, then wherever the same value still waits."""
     action: Literal["redact", "keep"] = "keep" if form.do == "keep-everywhere" else "redact"
-    decision = _decision(before, form).model_copy(update={"action": action})
+    decision = decision_of(form).model_copy(update={"action": action})
     review = change.decide_span(before.review, decision)
     save(site.desk, reviewer, key, review, revision=form.revision, now=site.now(), request_id=form.request)
     apply_to_same(site.desk, reviewer, key, decision, now=site.now())
