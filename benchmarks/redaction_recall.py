@@ -63,8 +63,8 @@ def main() -> None:
         f"Presidio, {len(ENTITIES)} entities at {THRESHOLD}": presidio(list(ENTITIES), THRESHOLD),
         "rules": ours(people=()),
         "rules + roster": ours(),
-        "rules + roster + lists": ours(NameRules(), StreetRules()),
-        "rules + roster + lists + model": ours(SpacyNames(), StreetRules()),
+        "rules + roster + lists": ours(StreetRules(), NameRules()),
+        "rules + roster + lists + model": ours(StreetRules(), SpacyNames()),
     }
     chat = ROOT / "tests" / "data" / "chat_labelled.jsonl"
     samples = {f"chat, {part}": read_sample(chat, part=part) for part in ("tuned", "held-out")}

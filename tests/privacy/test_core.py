@@ -44,7 +44,7 @@ lodash@4.17.21 @angular/core@12.0.0-next.1
 pip install foo==1.2.3.4
 git clone git@github.com:x/y.git
 image nginx@sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-localhost 127.0.0.1:8080 and 0.0.0.0 and ::1
+localhost 127.0.0.1:8080 and 0.0.0.0 and ::1 and 0.1.2.3
 std::vector<int> a::b::c Foo::Bar
 netmask 255.255.255.0 in 192.168.0.0/16
 error code 0x80070005 KB5034441

@@ -43,10 +43,17 @@ def redactor(names: str) -> JointRedactor:
     if names == "model":
         from findback.privacy.names import SpacyNames
 
-        detectors = [SpacyNames(), StreetRules()]
+        detectors = [StreetRules(), SpacyNames()]
     elif names == "lists":
-        detectors = [NameRules(), StreetRules()]
+        detectors = [StreetRules(), NameRules()]
     return JointRedactor(Key(b"k" * 32), settings=SETTINGS, roster=Roster(people), detectors=detectors)  # type: ignore[arg-type]
+
+
+@cache
+def nobody_listed() -> JointRedactor:
+    from findback.privacy.names import SpacyNames
+
+    return JointRedactor(Key(b"k" * 32), settings=SETTINGS, roster=Roster(()), detectors=[StreetRules(), SpacyNames()])
 
 
 @cache
@@ -138,8 +145,7 @@ def test_the_sample_is_as_promised() -> None:
         ("PHONE", "", 0.95),
         ("CUSTOMER_ID", "", 0.98),
         ("HOST", "", 0.98),
-        # Names that are words too wait for a cue: suggested otherwise, as the other target says.
-        ("PERSON", "roster", 0.95),
+        ("PERSON", "roster", 0.97),
     ],
 )
 def test_targets_of_rules_and_roster(kind: str, finer: str, least: float) -> None:
@@ -169,12 +175,12 @@ def test_technical_messages_stay(part: str) -> None:
 @pytest.mark.parametrize(
     ("part", "finer", "applied", "either"),
     [
-        (None, "roster", 0.97, 0.98),
+        (None, "roster", 0.97, 1.0),
         (None, "other", 0.75, 0.90),
         (None, "lower", 0.50, 0.70),
         ("held-out", "other", 0.75, 0.90),
-        # Fewer than ten lower-case names are held out, of which the small model finds three: below its target of .5.
-        ("held-out", "lower", 0.25, 0.70),
+        # Eight names only; `test_presidio_research_in_lower_case` asks the same of hundreds.
+        ("held-out", "lower", 0.50, 0.70),
     ],
 )
 def test_people(part: str | None, finer: str, applied: float, either: float) -> None:
@@ -258,15 +264,44 @@ def research(data: Path) -> list[Labelled]:
     ]
 
 
-def test_presidio_research(research: list[Labelled]) -> None:
-    """On 1,500 independent sentences: numbers and addresses at target, names and streets as far as they go.
+@pytest.mark.parametrize(
+    ("half", "lower"),
+    [(None, False), (1, False), (None, True), (1, True)],
+    ids=["all", "unseen", "all-lower", "unseen-lower"],
+)
+def test_presidio_research_names(
+    research: list[Labelled], half: int | None, lower: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of names nobody lists .75 are applied and .90 at least suggested, .50 and .70 where all is in lower case.
 
-    With the small model two thirds of the names are applied and four fifths at least suggested; the targets of
-    three quarters and nine tenths are not met there.
+    Rules and lists were made looking at every other sentence; the other half was only counted.
     """
     pytest.importorskip("spacy")
-    theirs, ours = evaluate({"article": find_as_article, "ours": redactor("model").find_all}, research)
-    least = {"EMAIL": 0.995, "PHONE": 0.95, "CARD": 0.98, "IBAN": 0.99, "IP": 0.99, "NATIONAL_ID": 0.99, "PERSON": 0.62}
+    sample = [entry for at, entry in enumerate(research) if half is None or at % 2 == half]
+    if lower:
+        sample = [
+            entry._replace(text="".join(c.lower() if len(c.lower()) == 1 else c for c in entry.text))
+            for entry in sample
+        ]
+    (ours,) = evaluate({"ours": nobody_listed().find_all}, sample)
+    person, street = ours.recall("PERSON"), ours.recall("ADDRESS")
+    assert person is not None
+    assert street is not None
+    case = "in lower case " if lower else ""
+    with capsys.disabled():
+        for band, found in (("applied", person.applied), ("or suggested", person.either)):
+            print(f"\nnames {case}{band}: {found.value:.2f} [{found.low:.2f}, {found.high:.2f}] n={found.n}", end="")
+    assert (person.labels, street.labels) == ((857, 598) if half is None else (426, 298))
+    assert (person.applied.value or 0) >= (0.5 if lower else 0.75)
+    assert (person.either.value or 0) >= (0.7 if lower else 0.9)
+    assert (street.either.value or 0) >= (0.4 if lower else 0.75)
+
+
+def test_presidio_research(research: list[Labelled]) -> None:
+    """On 1,500 independent sentences numbers are at target, and the articles' expressions find less."""
+    pytest.importorskip("spacy")
+    theirs, ours = evaluate({"article": find_as_article, "ours": nobody_listed().find_all}, research)
+    least = {"EMAIL": 0.995, "PHONE": 0.95, "CARD": 0.98, "IBAN": 0.99, "IP": 0.99, "NATIONAL_ID": 0.99}
     for kind, share in least.items():
         recall = ours.recall(kind)
         assert recall is not None
@@ -277,12 +312,6 @@ def test_presidio_research(research: list[Labelled]) -> None:
         r.type for r in theirs.recalls if (r.applied.value or 0) > ((ours.recall(r.type) or r).applied.value or 0)
     }
     assert better <= {"CARD", "ADDRESS"}
-    person, street = ours.recall("PERSON"), ours.recall("ADDRESS")
-    assert person is not None
-    assert street is not None
-    assert (person.labels, street.labels) == (857, 598)
-    assert (person.either.value or 0) >= 0.78
-    assert (street.either.value or 0) >= 0.35
 
 
 def test_presidio_on_its_own_sentences(research: list[Labelled]) -> None:

@@ -73,6 +73,14 @@ def test_ordinary_words_need_a_cue(text: str, applied: list[str], suggested: lis
     assert found(text, "suggested") == suggested
 
 
+def test_who_is_named_beside_somebody_is_a_person_too() -> None:
+    """Short names and names that are words count after "and" and a certain name; words that are rarely names do not."""
+    assert found("Minh Tran and bo looked") == ["Minh Tran", "bo"]
+    assert found("minh+bo") == ["minh", "bo"]
+    assert found("the doc and bo") == []
+    assert found("minh and mark it as done") == ["minh"]
+
+
 def test_namesakes_are_all_named() -> None:
     """A first name that two people bear names both, a full name one."""
     people = [mention.people for mention in ROSTER.find("noor, noor sørvik")]

@@ -96,7 +96,7 @@ def test_files_are_written_by_the_one_csv_writer(tmp_path: Path) -> None:
     """CSV guards what a spreadsheet would run; Markdown escapes; another ending is refused."""
     workspace = set_of(tmp_path, gap(1, "=HYPERLINK(1) parking", tags=["document-wanted"]))
     find_gaps(workspace, GapsRequest(output=tmp_path / "gaps.csv"))
-    rows = list(csv.DictReader((tmp_path / "gaps.csv").open(encoding="utf-8")))
+    rows = list(csv.DictReader((tmp_path / "gaps.csv").read_text("utf-8").splitlines()))
     assert rows[0]["question"] == "'=HYPERLINK(1) parking"
     assert rows[0]["document wanted"] == "yes"
     find_gaps(workspace, GapsRequest(output=tmp_path / "gaps.md"))

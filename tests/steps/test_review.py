@@ -14,6 +14,7 @@ from findback.model.candidate import Candidate, DocumentLink, RedactedSpan, Reda
 from findback.model.case import Judgement
 from findback.model.review import DroppedLink, Review, SpanDecision
 from findback.model.reviewer import Reviewer
+from findback.privacy.masking import HIDDEN
 from findback.steps.bench import open_bench
 from findback.steps.review import (
     Desk,
@@ -36,6 +37,7 @@ from findback.steps.reviewdesk import open_desk
 from findback.steps.reviewpool import find_document, pool, search_documents, show_text
 from findback.steps.reviewsame import SameCount, apply_to_same, count_same
 from findback.steps.reviewspans import SpanPlace
+from findback.steps.reviewweek import open_week
 from findback.workbench.faults import ConflictError
 from findback.workbench.reviews import ReviewConflictError, Saved
 
@@ -335,6 +337,18 @@ def test_the_same_value_elsewhere_is_decided_at_once(at: SimpleNamespace) -> Non
         count_same(at.desk, ANA, Q, SpanPlace("query", 0, 0, 3))
 
 
+def test_what_any_reviewer_redacts_is_masked_in_lists_and_for_resolvers(at: SimpleNamespace) -> None:
+    """A name the rules missed, redacted in two drafts that overlap, shows on no list and in no link."""
+    at.put(candidate("q", query="ask Noor Berg about badges"))
+    for who, start, end in ((ANA, 4, 8), (BO, 6, 13)):
+        found = SpanDecision(place="query", start=start, end=end, type="PERSON", action="redact")
+        act(save, at.desk, who, Review(spans=(found,)))
+    expected = f"ask {HIDDEN} about badges"
+    assert [row.query for row in list_queue(at.desk, LEA, EVERYTHING).rows] == [expected]
+    assert [row.query for row in weekly_stack(at.desk, LEA, now=NOON + HOUR)] == [expected]
+    assert open_ask(at.desk, make_ask(at.desk, LEA, Q, now=NOON), now=NOON).query.text == expected
+
+
 def test_a_resolver_answers_one_question_once(at: SimpleNamespace) -> None:
     """By a link a lead makes; they see the masked question alone, and their document is then evidence."""
     query = RedactedText(text="ask Ana about badges", spans=(suggestion(4, 7),), raw_hmac="h")
@@ -343,7 +357,7 @@ def test_a_resolver_answers_one_question_once(at: SimpleNamespace) -> None:
         make_ask(at.desk, ANA, Q, now=NOON)
     token = make_ask(at.desk, LEA, Q, now=NOON, days=7)
     view = open_ask(at.desk, token, now=NOON)
-    assert "Ana" not in view.query.text
+    assert view.query.text == f"ask {HIDDEN} about badges"
     assert "secret reply" not in repr(view)
     with pytest.raises(UsageError, match="no document of the corpus"):
         answer_ask(at.desk, token, ["nowhere.md"], None, now=NOON)
@@ -413,3 +427,24 @@ def test_what_a_review_says_of_its_own_text(at: SimpleNamespace) -> None:
     redact = SpanDecision(place="line", position=1, start=9, end=12, type="PERSON", action="redact")
     assert act(submit, at.desk, ANA, review.model_copy(update={"spans": (redact,)})).state == "ready"
     assert span(0, 1).band == "applied"
+
+
+def test_a_weekly_session_counts_what_came_of_it(at: SimpleNamespace) -> None:
+    """The clock runs for the minutes of the settings; at its end the sitting says what was decided since it began."""
+    at.put(candidate("q"), candidate("b"))
+    before = open_week(at.desk, ANA, now=NOON)
+    assert (before.began, before.over, before.ends - NOON) == (None, False, timedelta(minutes=30))
+    ends = before.ends.isoformat()
+    act(submit, at.desk, ANA, labelled(BADGE), now=NOON + timedelta(minutes=2))
+    during = open_week(at.desk, ANA, ends, now=NOON + timedelta(minutes=5))
+    assert (during.began, during.over, dict(during.decided)) == (NOON, False, {"one": 1})
+    assert Q not in [row.key for row in during.stack]
+    after = open_week(at.desk, ANA, ends, now=NOON + timedelta(minutes=30))
+    assert after.over
+    assert dict(open_week(at.desk, LEA, ends, now=NOON + timedelta(minutes=5)).decided) == {}
+
+
+@pytest.mark.parametrize("ends", ["", "soon", "2024-05-06", "2024-05-06T12:30:00", "9999-01-01T00:00:00+00:00"])
+def test_a_weekly_session_without_a_sensible_end_has_not_begun(at: SimpleNamespace, ends: str) -> None:
+    """What an address carries is not believed: a time without an offset, or far away, starts no clock."""
+    assert open_week(at.desk, ANA, ends, now=NOON).began is None

@@ -40,6 +40,10 @@ COMMANDS = {
         "findback.cli.release:withdraw",
         "Erase cases from the set and from every release, for good; a tombstone stays.",
     ),
+    "gaps": (
+        "findback.cli.gaps:gaps",
+        "List the questions that no document answers, by theme: the pages nobody has written.",
+    ),
     "verify": (
         "findback.cli.verify:verify",
         "Scan set, workbench and everything findback keeps for what redaction should have caught.",

@@ -52,7 +52,7 @@ def draw_total_weights(sizes: Sizes, *, seed: int, resamples: int = RESAMPLES) -
     for raw in _draw_bits(len(sizes), seed=seed, resamples=resamples):
         weights = np.empty(raw.shape)
         for own, table in zip(columns, tables, strict=True):
-            weights[:, own] = table[raw[:, own]]
+            weights[:, own] = table.take(raw[:, own])
         yield weights
 
 

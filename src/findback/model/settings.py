@@ -181,6 +181,10 @@ class HttpSettings(Record):
 RoleName = Literal["reporter", "reviewer", "lead", "privacy", "admin"]
 
 
+def _default_audiences() -> dict[RoleName, tuple[str, ...]]:
+    return {"reviewer": ("public",), "lead": ("public", "internal")}
+
+
 class OidcSettings(Record):
     """`[serve.oidc]`: the login provider of a team, by OpenID Connect."""
 
@@ -211,9 +215,7 @@ class ServeSettings(Record):
     oidc: OidcSettings | None = None
     roles: dict[RoleName, tuple[str, ...]] = Field(default_factory=dict)
     """Groups that make a person each role."""
-    audiences: dict[RoleName, tuple[str, ...]] = Field(
-        default_factory=lambda: dict[RoleName, tuple[str, ...]](reviewer=("public",), lead=("public", "internal"))
-    )
+    audiences: dict[RoleName, tuple[str, ...]] = Field(default_factory=_default_audiences)
     """Audiences whose candidates each role may see."""
     metrics_token: Annotated[str | None, LOCAL_ONLY] = None
     """As env:NAME: what a program must send to read /metrics from another machine."""

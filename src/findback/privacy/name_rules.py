@@ -275,10 +275,16 @@ def _function_words() -> frozenset[str]:
     return frozenset(fold(word) for words in load_stop_words().values() for word in words)
 
 
+@lru_cache(maxsize=8)
+def _language(text: str) -> str | None:
+    # Asked for word after word of the same text.
+    return guess_language(text)
+
+
 def _is_foreign(text: str, word: Word) -> bool:
     """Return whether a word has letters that an English text lends to names alone: Živković."""
     written = text[word.start : word.end]
-    return not written.isascii() and written.istitle() and guess_language(text) == "en"
+    return not written.isascii() and written.istitle() and _language(text) == "en"
 
 
 def _is_acronym(text: str, word: Word) -> bool:

@@ -38,7 +38,7 @@ def read_vocabulary(documents: Documents, *, shown: Iterable[str] = ()) -> Vocab
     counts: Counter[str] = Counter()
     for document in documents:
         counts.update({word for text in (document.title or "", _code_of(document.text)) for word in _words(text)})
-    people = name_list("person")
+    people = name_list("person") | name_list("given")
     named = frozenset(word for text in shown for word in _words(text))
     words = frozenset(word for word, count in counts.items() if count >= _OFTEN or word not in people)
     return Vocabulary(words | named, named | {word for word, count in counts.items() if count >= _MANY})

@@ -113,7 +113,7 @@ def timeline_chart(title: str, moments: Sequence[Moment], *, width: int = _WIDE)
         "x": alt.X("at:N", sort=list(times.values()), axis=axis),
         "xOffset": alt.XOffset("series:N", sort=series),
     }
-    lowest, highest = min(0.0, *(row["low"] for row in rows)), max(1.0, *(row["high"] for row in rows))
+    lowest, highest = min(0.0, *(one.reach.low for one in moments)), max(1.0, *(one.reach.high for one in moments))
     marks = alt.Axis(title=None, tickCount=5, domain=False, ticks=False, labelExpr=_MARKS)
     scale = alt.Scale(domain=[lowest, highest], nice=False)
     base = alt.Chart(_DATA(values=rows))

@@ -1,7 +1,7 @@
 """Doubt the label of a case: what a search returned instead may be right too, or the gold may be wrong."""
 
 from datetime import datetime
-from typing import Literal, get_args
+from typing import Literal
 
 from findback.errors import UsageError
 from findback.model.case import CaseId, DocumentId, Name, Role
@@ -83,8 +83,9 @@ def read_doubt(values: object) -> tuple[Doubt, str] | None:
     """Return what a doubt in a history says, and about which document; None where it cannot be told."""
     if not isinstance(values, dict):
         return None
-    said, document = values.get("said"), values.get("document")
-    return (said, document) if said in get_args(Doubt) and isinstance(document, str) else None
+    document = values.get("document")
+    said = next((one for one in DOUBTS if one == values.get("said")), None)
+    return (said, document) if said is not None and isinstance(document, str) else None
 
 
 def _role(reviewer: Reviewer) -> Role:

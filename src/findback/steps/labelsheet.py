@@ -36,7 +36,7 @@ from findback.steps.review import (
 )
 from findback.steps.reviewitem import view_texts
 from findback.steps.reviewpool import pool
-from findback.steps.sheetcells import fold, read_flag, write_flag, write_marked
+from findback.steps.sheetcells import fold, read_flag, read_marked, write_flag, write_marked
 from findback.steps.sheetcolumns import COLUMNS, Subject, read_review
 from findback.steps.sheetreferences import References
 from findback.steps.targets import corpus_place, refuse_targets
@@ -395,7 +395,8 @@ class _Plan:
             self.unchanged += 1
             return
         marked = write_marked(subject.published(before.review)[1])
-        reason = _find_conflict(item, before, revision, cells.get("query", ""), marked)
+        reads = _reads_alike(cells.get("query", ""), marked, cells.get("suggestions", ""))
+        reason = _find_conflict(item, before, revision, reads=reads)
         if reason is not None:
             self.conflicts.append(RowConflict(line=line, key=key, reason=reason))
             return
@@ -456,7 +457,16 @@ def _before(desk: Desk, who: Reviewer, item: Item, look: int) -> _Before:
     return _Before(item.review, item.stage, item.revision, current=False)
 
 
-def _find_conflict(item: Item, before: _Before, revision: int, query: str, marked: str) -> str | None:
+def _reads_alike(query: str, marked: str, decisions: str) -> bool:
+    """Return whether a cell holds the question of today; its marks count where decisions go by their numbers."""
+    if not query.strip():
+        return True
+    if any(character.isdigit() for character in decisions):
+        return fold(query) == fold(marked)
+    return fold(read_marked(query)) == fold(read_marked(marked))
+
+
+def _find_conflict(item: Item, before: _Before, revision: int, *, reads: bool) -> str | None:
     """Return why a row that would change something is left alone; None where it may."""
     if item.state == "released":
         return "it is released already; cases are changed in the set browser"
@@ -464,7 +474,7 @@ def _find_conflict(item: Item, before: _Before, revision: int, query: str, marke
         return "another look at it is due, without what was said before: export it again"
     if revision != before.revision:
         return f"the review was changed since the export (revision {revision} there, {before.revision} now)"
-    if query.strip() and fold(query) != fold(marked):
+    if not reads:
         return "the question reads differently here: its text changed since the export, or the cell was edited"
     return None
 

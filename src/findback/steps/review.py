@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
-from findback.errors import MissingError, UsageError
+from findback.errors import UsageError
 from findback.model.case import Role
 from findback.model.review import Note, Review, SpanDecision, Stage
 from findback.model.reviewer import Reviewer
@@ -60,11 +60,8 @@ def visible(desk: Desk, reviewer: Reviewer, key: str) -> StoredCandidate:
         RefusedError: If they do not review at all.
     """
     reviewer.require("reviewer", "lead")
-    try:
-        stored = desk.bench.get(key)
-    except (MissingError, UsageError):
-        raise missing_candidate(key) from None
-    if stored.candidate.key != key or stored.candidate.audience not in reviewer.audiences:
+    stored = desk.bench.candidate(key)
+    if stored is None or stored.candidate.audience not in reviewer.audiences:
         raise missing_candidate(key)
     return stored
 

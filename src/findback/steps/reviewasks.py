@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from findback.errors import UsageError
-from findback.model.review import Review
+from findback.model.candidate import RedactedText
 from findback.model.reviewer import Reviewer
 from findback.steps.review import visible
 from findback.steps.reviewdesk import Desk
-from findback.steps.reviewitem import TextView, view_texts
+from findback.steps.reviewitem import Segment, TextView, mask_text
 from findback.workbench.asks import Ask, AskAnswer
 
 LONGEST_DAYS = 30
@@ -20,7 +20,7 @@ class AskView(NamedTuple):
     """What a resolver sees."""
 
     query: TextView
-    """Suggestions masked."""
+    """Masked: what redaction suggests and what any reviewer redacts."""
     title: TextView | None
     seen_on: str | None
     until: datetime
@@ -48,11 +48,16 @@ def open_ask(desk: Desk, token: str, *, now: datetime) -> AskView:
         MissingError: If the link is not valid, used, or over.
     """
     ask = desk.bench.ask(token, now=now)
-    candidate = desk.bench.get(ask.candidate).candidate
-    # Opened from no place and with no line chosen: suggestions of the question are masked too.
-    bare = candidate.model_copy(update={"thread": (), "query_line": -1})
-    query, title, _ = view_texts(bare, Review(), masked_query=True)
-    return AskView(query, title, candidate.seen_on, ask.until)
+    stored = desk.bench.get(ask.candidate)
+    candidate = stored.candidate
+    redacted = desk.bench.redactions_of([stored])[candidate.key]
+
+    def masked(place: str, text: RedactedText) -> TextView:
+        shown = mask_text(text, (one for one in redacted if one.place == place))
+        return TextView(place, 0, (Segment(shown, "plain", 0, len(shown)),), 0, len(shown))
+
+    title = None if candidate.title is None else masked("title", candidate.title)
+    return AskView(masked("query", candidate.query), title, candidate.seen_on, ask.until)
 
 
 def answer_ask(desk: Desk, token: str, documents: Sequence[str], note: str | None, *, now: datetime) -> None:

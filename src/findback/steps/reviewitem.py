@@ -1,6 +1,6 @@
 """One candidate as its reviewer sees it: what is masked, what is decided, and what stands in the way."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple
 
@@ -175,6 +175,26 @@ def split_text(text: RedactedText, decisions: Sequence[SpanDecision], *, masked:
     if at < len(text.text):
         segments.append(Segment(text.text[at:], "plain", at, len(text.text)))
     return tuple(segments)
+
+
+def mask_text(text: RedactedText, redacted: Iterable[SpanDecision]) -> str:
+    """Return a text as lists show it: suggestions masked, and what any reviewer redacts in it.
+
+    Args:
+        text: The stored text.
+        redacted: What reviewers redact in this text; their decisions may overlap.
+    """
+    hidden = [(one.start, one.end) for one in redacted]
+    hidden += [(span.start, span.end) for span in text.spans if span.band == "suggested"]
+    pieces: list[str] = []
+    at = 0
+    for start, end in sorted(hidden):
+        if end <= at:
+            continue
+        if start >= at:
+            pieces += [text.text[at:start], HIDDEN]
+        at = end
+    return "".join([*pieces, text.text[at:]])
 
 
 def _decided(one: SpanDecision, text: str) -> Segment:

@@ -1,5 +1,6 @@
 """The queue: what waits, how much of it, and what comes next."""
 
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Annotated
 
@@ -8,9 +9,10 @@ from pydantic import Field
 from findback.model.candidate import Strength
 from findback.model.case import Name
 from findback.model.record import Record
+from findback.model.review import SpanDecision
 from findback.model.reviewer import Reviewer
-from findback.privacy.masking import mask
 from findback.steps.reviewdesk import Desk
+from findback.steps.reviewitem import mask_text
 from findback.steps.reviewstate import ALONE_DAYS
 from findback.workbench.listing import CandidateFilters
 from findback.workbench.queue import TeamProgress, Turn
@@ -54,7 +56,7 @@ class QueueRow(Record):
     rules: tuple[str, ...]
     strength: Strength
     query: str
-    """Suggestions masked."""
+    """Masked: what redaction suggests and what any reviewer redacts."""
     language: str | None
     stratum: str
     origin: str
@@ -96,7 +98,7 @@ def list_queue(desk: Desk, reviewer: Reviewer, filters: QueueFilters, *, limit: 
     counts = desk.bench.count(bench_filters(reviewer, filters.model_copy(update={"states": ()})))
     total = sum(count for state, count in counts.items() if not filters.states or state in filters.states)
     return QueuePage(
-        rows=tuple(_row(one) for one in rows[:limit]),
+        rows=_rows(desk, rows[:limit]),
         counts=counts,
         total=total,
         next_after=rows[limit - 1].number if len(rows) > limit else None,
@@ -119,7 +121,7 @@ def weekly_stack(desk: Desk, reviewer: Reviewer, *, now: datetime) -> tuple[Queu
     reviewer.require("reviewer", "lead")
     limit = desk.settings.week_minutes // MINUTES_EACH
     filters = bench_filters(reviewer, QueueFilters())
-    return tuple(_row(one) for one in desk.bench.week(filters, turn_of(desk, reviewer, now), limit=limit))
+    return _rows(desk, desk.bench.week(filters, turn_of(desk, reviewer, now), limit=limit))
 
 
 def progress(desk: Desk, reviewer: Reviewer, *, now: datetime) -> TeamProgress:
@@ -143,7 +145,12 @@ def turn_of(desk: Desk, reviewer: Reviewer, now: datetime) -> Turn:
     return Turn(reviewer.subject, now, before, settles="lead" in reviewer.roles)
 
 
-def _row(stored: StoredCandidate) -> QueueRow:
+def _rows(desk: Desk, found: Sequence[StoredCandidate]) -> tuple[QueueRow, ...]:
+    redacted = desk.bench.redactions_of(found)
+    return tuple(_row(one, redacted[one.candidate.key]) for one in found)
+
+
+def _row(stored: StoredCandidate, redacted: Iterable[SpanDecision]) -> QueueRow:
     one = stored.candidate
     order: tuple[Strength, ...] = ("strong", "medium", "weak")
     return QueueRow(
@@ -153,7 +160,7 @@ def _row(stored: StoredCandidate) -> QueueRow:
         source=one.source,
         rules=tuple(dict.fromkeys(hit.rule for hit in one.rules)),
         strength=min((hit.strength for hit in one.rules), key=order.index),
-        query=mask(one.query).text,
+        query=mask_text(one.query, (said for said in redacted if said.place == "query")),
         language=one.language,
         stratum=one.stratum,
         origin=one.origin,

@@ -7,6 +7,8 @@ from functools import cached_property
 from statistics import median
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from findback.measure.article import ArticleFigures
 from findback.measure.clusters import code_clusters
 from findback.measure.comparable import explain
@@ -265,16 +267,15 @@ def distribution(known: Sequence[float], mean: Estimate) -> Distribution:
 
     A corrected share may lie below 0; the first bin of the histogram holds those too.
     """
-    bins = [0] * BINS
-    for value in known:
-        bins[min(max(int(value * BINS), 0), BINS - 1)] += 1
+    values = np.array(known, dtype=np.float64)
+    bins = np.clip((values * BINS).astype(np.int64), 0, BINS - 1)
     return Distribution(
         n=len(known),
         median=_median(known),
         mean=mean,
-        at_least_half=sum(value >= 0.5 for value in known) / len(known) if known else None,
-        zero=sum(value == 0 for value in known) / len(known) if known else None,
-        histogram=tuple(bins),
+        at_least_half=float(np.mean(values >= 0.5)) if known else None,
+        zero=float(np.mean(values == 0)) if known else None,
+        histogram=tuple(np.bincount(bins, minlength=BINS).tolist()),
     )
 
 
@@ -336,7 +337,7 @@ def _held(spans: Iterable[Span], start: int) -> int:
 
 def _median(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
-    return median(known) if known else None
+    return float(np.median(known)) if known else None
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

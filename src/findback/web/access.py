@@ -41,6 +41,7 @@ ACCESS: Mapping[str, frozenset[RoleName]] = MappingProxyType(
         "give_answer": ANYONE,
         "cases": READERS,
         "case": READERS,
+        "case_document": READERS,
         "change_case": LEADS,
         "flag_miss": REVIEWERS,
         "scores": READERS,

@@ -22,7 +22,21 @@ from findback.web.oidc import Provider
 from findback.web.security import BodyLimit, Headers, security_headers
 from findback.web.site import Site
 
-PAGES = ("health", "entry", "queue", "item", "cases", "scores", "gaps", "releases", "asks", "jobs", "admin", "api")
+PAGES = (
+    "health",
+    "entry",
+    "queue",
+    "item",
+    "cases",
+    "scores",
+    "gaps",
+    "releases",
+    "agreement",
+    "asks",
+    "jobs",
+    "admin",
+    "api",
+)
 LOGIN_SECONDS = 600
 """How long a login at the provider may take."""
 

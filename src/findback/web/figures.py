@@ -2,6 +2,7 @@
 
 from findback.model.estimate import Estimate
 from findback.reporting.figures import NONE, figure, interval
+from findback.text.safe import show_in_place
 
 
 def say_estimate(estimate: Estimate | None) -> str:
@@ -15,7 +16,7 @@ def say_estimate(estimate: Estimate | None) -> str:
     if estimate is None:
         return ""
     if estimate.value is None:
-        return f"{NONE} ({estimate.reason})" if estimate.reason else NONE
+        return f"{NONE} ({show_in_place(estimate.reason)})" if estimate.reason else NONE
     said = [figure(estimate.value), interval(estimate.low, estimate.high), f"(n {estimate.n})"]
     return " ".join(part for part in said if part)
 

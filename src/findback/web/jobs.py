@@ -34,7 +34,7 @@ CANNOT_STOP = frozenset({"release"})
 """Kinds that run to their end once they began: half of one is finished by the next."""
 
 Kind = Literal["release", "diff", "gaps", "evaluate"]
-LABELS: dict[Kind, str] = {
+LABELS: dict[str, str] = {
     "release": "Release",
     "diff": "Compare releases",
     "gaps": "Find the nearest documents of gaps",

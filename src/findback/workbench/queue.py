@@ -122,6 +122,17 @@ def count_others(connection: Connection, reviewer: str, since: datetime) -> int:
     return connection.scalar(query) or 0
 
 
+def count_decided(connection: Connection, reviewer: str, since: datetime) -> dict[str, int]:
+    """Return how many reviews somebody handed in since a moment, by what they came to."""
+    query = (
+        select(REVIEWS.c.answer, func.count())
+        .join(REVIEWERS, REVIEWERS.c.id == REVIEWS.c.reviewer)
+        .where(REVIEWS.c.stage == "submitted", REVIEWS.c.at > since, REVIEWERS.c.subject == reviewer, is_newest())
+        .group_by(REVIEWS.c.answer)
+    )
+    return {row[0]: row[1] for row in connection.execute(query) if row[0] is not None}
+
+
 class Queue:
     """What comes next, each call a transaction of its own."""
 
@@ -156,3 +167,9 @@ class Queue:
         """Return how many other people submitted a review since a moment."""
         with self._database.reading() as connection:
             return count_others(connection, reviewer, since)
+
+    @quietly("count what was decided")
+    def decided_since(self, reviewer: str, since: datetime) -> dict[str, int]:
+        """Return how many reviews somebody handed in since a moment, by what they came to."""
+        with self._database.reading() as connection:
+            return count_decided(connection, reviewer, since)

@@ -9,16 +9,17 @@ from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from findback.errors import UsageError
 from findback.model.case import Role
-from findback.model.review import Review, Stage
+from findback.model.review import Review, SpanDecision, Stage
 from findback.workbench.basis import basis_of, read_basis, rebase, write_basis
 from findback.workbench.database import Database
 from findback.workbench.decision import hold_candidate, missing_candidate, move_candidate, number_of_reviewer
 from findback.workbench.event import add_event
 from findback.workbench.false_positives import FalsePositiveRule, put_false_positives
 from findback.workbench.faults import ConflictError, quietly
+from findback.workbench.listing import is_newest
 from findback.workbench.remains import write_review
 from findback.workbench.reservations import keep
-from findback.workbench.rows import StoredCandidate, read_by_keys
+from findback.workbench.rows import StoredCandidate, in_chunks, read_by_keys
 from findback.workbench.state import State
 from findback.workbench.tables import RESERVATIONS, REVIEWERS, REVIEWS
 
@@ -190,6 +191,20 @@ def read_reviews(connection: Connection, key: str, stored: StoredCandidate | Non
         .order_by(newest.c.first)
     )
     return [_stored(row, known) for row in connection.execute(query)]
+
+
+def read_redactions(connection: Connection, candidates: Sequence[StoredCandidate]) -> dict[str, list[SpanDecision]]:
+    """Return what anybody's newest review redacts in candidates, by their keys, as it holds for the texts of today."""
+    known = {one.number: one for one in candidates}
+    found: dict[str, list[SpanDecision]] = {one.candidate.key: [] for one in candidates}
+    for chunk in in_chunks(sorted(known)):
+        columns = (REVIEWS.c.candidate, REVIEWS.c.content, REVIEWS.c.basis)
+        query = select(*columns).where(REVIEWS.c.candidate.in_(chunk), is_newest()).order_by(REVIEWS.c.id)
+        for row in connection.execute(query):
+            candidate = known[row.candidate].candidate
+            review, _ = rebase(Review.model_validate(json.loads(row.content)), read_basis(row.basis), candidate)
+            found[candidate.key] += [one for one in review.spans if one.action == "redact"]
+    return found
 
 
 def read_history(
@@ -387,6 +402,12 @@ class Reviews:
         with self._database.deciding() as connection:
             return take_back(connection, key, options, rule=rule, now=now)
 
+    @quietly("read a candidate")
+    def candidate(self, key: str) -> StoredCandidate | None:
+        """Return the candidate of exactly this key; None where there is none."""
+        with self._database.reading() as connection:
+            return read_by_keys(connection, [key], hold=False).get(key)
+
     @quietly("read reviews")
     def reviews_of(self, key: str) -> list[StoredReview]:
         """Return everybody's newest revision, one for each look; the earliest reviewer first.
@@ -396,6 +417,12 @@ class Reviews:
         """
         with self._database.reading() as connection:
             return read_reviews(connection, key)
+
+    @quietly("read what reviews redact")
+    def redactions_of(self, candidates: Sequence[StoredCandidate]) -> dict[str, list[SpanDecision]]:
+        """Return what anybody's newest review redacts in candidates, by their keys: it is masked wherever they show."""
+        with self._database.reading() as connection:
+            return read_redactions(connection, candidates)
 
     @quietly("read a review's history")
     def review_history(

@@ -5,18 +5,17 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
+import msgspec
+import orjson
+
 from findback.model.thread import Person, Place, Skipped
 from findback.sources.chat.slack_index import read_person
+from findback.sources.chat.slack_record import Record, keep_rest, make_record, open_value
 from findback.sources.faults import Faults
 
 MOST_CHARACTERS = 1_000_000
 """Longest text of a message that is read."""
 
-_SPECIAL = (
-    "subtype", "bot_id", "hidden", "files", "file", "attachments", "reactions", "edited", "username", "comment",
-)  # fmt: skip
-"""What is kept of a message that is more than a text by a person."""
-_NOT_PLAIN = frozenset(("subtype", "bot_id", "reactions", "edited", "files", "attachments", "hidden"))
 _LOOKED_AT = 256
 """Texts from which they are looked at together."""
 _TALK = frozenset(
@@ -26,9 +25,9 @@ _BROADCAST_COPY = frozenset(("reply_broadcast", "file_mention"))
 _TS = re.compile(r"\d{1,12}(?:\.\d{1,6})?")
 
 
-Entry = tuple[str, str, str | None, int, Mapping[str, Any] | None]
+Entry = tuple[str, str, str | None, int, Record | None]
 """One message, as little of it as it takes: ts, text, user, place (file and position in it, as `locate` reads it), and
-what else it has, None for a plain text. A plain tuple, for there are millions of them."""
+the record with what else it has, None for a plain text. A plain tuple, for there are millions of them."""
 TS: Final = 0
 TEXT: Final = 1
 USER: Final = 2
@@ -89,17 +88,15 @@ class Entries:
         return len(self.files) - 1
 
     def add_day(self, where: str, day: Any) -> None:
-        """Take the messages of one day file."""
-        if type(day) is dict and type(day.get("messages")) is list:
-            day = day["messages"]
+        """Take the messages of one day file, as `read_day` returns them."""
         if type(day) is not list:
             self._faults.add(where, None, "a list of messages is expected in it")
             return
         self.add_messages(self.add_file(where), day)
 
     def add_messages(self, file: int, messages: list[Any], first: int = 0) -> None:
-        """Take messages as Slack writes them; `first` is the position of the first in its file."""
-        threads, known, special = self.threads, self._known, _NOT_PLAIN
+        """Take records; `first` is the position of the first in its file. What is no record is a fault."""
+        threads, known = self.threads, self._known
         keys, texts = self._keys, self._texts
         alone = answered = 0
         base = (file << 32) + first
@@ -107,11 +104,21 @@ class Entries:
             rest = None
             # This loop runs once for every message of an export: what most messages are is told apart first.
             try:
-                ts, text, user, key = message["ts"], message["text"], message["user"], message.get("thread_ts")
-                plain = type(text) is type(ts) is type(user) is str and 0 < len(text) < MOST_CHARACTERS
-            except (KeyError, TypeError, AttributeError):
+                ts, text, user, key = message.ts, message.text, message.user, message.thread_ts
+                plain = (
+                    type(text) is type(ts) is type(user) is str
+                    and 0 < len(text) < MOST_CHARACTERS
+                    and message.subtype is None
+                    and message.bot_id is None
+                    and message.reactions is None
+                    and message.edited is None
+                    and message.files is None
+                    and message.attachments is None
+                    and message.hidden is None
+                )
+            except AttributeError:
                 plain = False
-            if not plain or not special.isdisjoint(message):
+            if not plain:
                 turned = self._take(message, file, position - (file << 32))
                 if turned is None:
                     continue
@@ -155,37 +162,41 @@ class Entries:
                 else:
                     del self.threads[key]
 
-    def _take(
-        self, message: Any, file: int, position: int
-    ) -> tuple[str, str, str | None, Any, Mapping[str, Any] | None] | None:
+    def _take(self, message: Any, file: int, position: int) -> tuple[str, str, str | None, Any, Record] | None:
         """Return the parts of a message that is not just a text by a person, or None if it is not to be read."""
-        if type(message) is not dict:
+        if type(message) is not Record:
             self._fault(file, position, "no object")
             return None
-        message = _unwrap(message)
-        ts = _write_ts(message.get("ts"))
-        if ts is None:
-            self._fault(file, position, "no time stamp (ts)")
+        try:
+            message = _unwrap(message)
+            ts = _write_ts(message.ts)
+            if ts is None:
+                self._fault(file, position, "no time stamp (ts)")
+                return None
+            if message.subtype == "message_deleted":
+                self._deleted.add(_write_ts(message.deleted_ts) or ts)
+                return None
+            text, user = message.text, message.user
+            if type(text) is not str:
+                text = ""
+            reason = _refuse(message, text)
+            if reason is not None:
+                self._skipped.add(reason)
+                return None
+            return ts, text, user if type(user) is str else None, message.thread_ts, keep_rest(message, blocks=not text)
+        except orjson.JSONDecodeError as error:
+            self._fault(file, position, f"not JSON: {error.msg}")
             return None
-        if message.get("subtype") == "message_deleted":
-            self._deleted.add(_write_ts(message.get("deleted_ts")) or ts)
-            return None
-        text, user = message.get("text"), message.get("user")
-        if type(text) is not str:
-            text = ""
-        reason = _refuse(message, text)
-        if reason is not None:
-            self._skipped.add(reason)
-            return None
-        rest = {key: message[key] for key in _SPECIAL if message.get(key) is not None}
-        if not text and message.get("blocks"):
-            rest["blocks"] = message["blocks"]
-        return ts, text, user if type(user) is str else None, message.get("thread_ts"), rest
 
-    def _learn(self, user: Any, message: Mapping[str, Any]) -> None:
+    def _learn(self, user: Any, message: Record) -> None:
         """Add somebody to the roster whom only messages name."""
-        profile = message.get("user_profile")
-        if type(user) is str and type(profile) is dict:
+        if type(user) is not str or message.user_profile is None:
+            return
+        try:
+            profile = open_value(message.user_profile)
+        except orjson.JSONDecodeError:
+            return
+        if type(profile) is dict:
             self._known.add(user)
             person = read_person({"id": user, "profile": profile, "name": profile.get("name")})
             if person is not None:
@@ -198,30 +209,33 @@ class Entries:
             self._faults.add(self.files[file], None, f"message {position + 1}: {message}")
 
 
-def _may_link(text: str, rest: Mapping[str, Any]) -> bool:
+def _may_link(text: str, rest: Record) -> bool:
     """Return whether a message says something beside its text that a screen of texts does not see."""
-    return not text and not rest.keys().isdisjoint(("blocks", "attachments", "files"))
+    return not text and not (rest.blocks is None and rest.attachments is None and rest.files is None)
 
 
-def _unwrap(message: dict[str, Any]) -> dict[str, Any]:
+def _unwrap(message: Record) -> Record:
     """Return the message inside a record of an edit, or of a comment on a file; others as they are."""
-    inner = message.get("message")
-    if message.get("subtype") == "message_changed" and type(inner) is dict:
-        message = {**inner, "edited": inner.get("edited") or {"ts": message.get("ts")}}
-    comment = message.get("comment")
-    if message.get("subtype") == "file_comment" and type(comment) is dict:
-        return {**message, "user": comment.get("user"), "text": comment.get("comment"), "subtype": None}
+    if message.subtype == "message_changed":
+        inner = open_value(message.message)
+        if type(inner) is dict:
+            message = make_record({**inner, "edited": inner.get("edited") or {"ts": message.ts}})
+    if message.subtype == "file_comment":
+        comment = open_value(message.comment)
+        if type(comment) is dict:
+            said = {"user": comment.get("user"), "text": comment.get("comment"), "subtype": None}
+            return msgspec.structs.replace(message, **said)
     return message
 
 
-def _refuse(message: Mapping[str, Any], text: str) -> str | None:
+def _refuse(message: Record, text: str) -> str | None:
     """Return why a message is not read, or None if it is."""
-    subtype = message.get("subtype")
+    subtype = message.subtype
     if subtype in _BROADCAST_COPY:
         return "copies of replies in the channel"
     if subtype == "tombstone":
         return "deleted messages"
-    if (subtype is not None and subtype not in _TALK) or message.get("hidden") is True:
+    if (subtype is not None and subtype not in _TALK) or message.hidden is True:
         return "notices of the system"
     return f"messages longer than {MOST_CHARACTERS:,} characters" if len(text) > MOST_CHARACTERS else None
 

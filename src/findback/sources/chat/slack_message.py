@@ -1,6 +1,6 @@
 """Slack messages and conversations as records."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
@@ -9,12 +9,13 @@ from findback.model.thread import ActorKind, Audience, Link, Message, Reaction, 
 from findback.sources.chat.gaps import split_at_gaps, uses_threads
 from findback.sources.chat.slack_blocks import list_addresses, list_texts, write_blocks
 from findback.sources.chat.slack_entries import MOST_CHARACTERS, REST, TS, USER, Entries, Entry, locate
+from findback.sources.chat.slack_record import Record
 from findback.sources.chat.slack_text import read_slack_text
 from findback.sources.collector import paused_collector
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _BOT_SUBTYPES = frozenset(("bot_message", "slackbot_response", "assistant_app_thread"))
-_NOTHING: Mapping[str, Any] = {}
+_NOTHING = Record()
 
 
 class Conversation(NamedTuple):
@@ -90,7 +91,7 @@ def _by_time(entry: Entry) -> tuple[float, str]:
 
 
 def _edited_at(entry: Entry) -> float:
-    edited = (entry[REST] or _NOTHING).get("edited")
+    edited: Any = (entry[REST] or _NOTHING).edited
     ts = edited.get("ts") if isinstance(edited, dict) else None
     return seconds(str(ts)) if ts is not None else -1.0
 
@@ -127,39 +128,38 @@ def is_by_bot(entry: Entry, bots: AbstractSet[str]) -> bool:
         return True
     if rest is None:
         return False
-    return "bot_id" in rest or rest.get("subtype") in _BOT_SUBTYPES or (entry[USER] is None and "username" in rest)
+    if rest.bot_id is not None or rest.subtype in _BOT_SUBTYPES:
+        return True
+    return entry[USER] is None and rest.username is not None
 
 
 def build_message(entry: Entry, files: Sequence[str], bots: AbstractSet[str], audience: Audience) -> Message:
     """Return a message as a record."""
     ts, text, user, _, held = entry
     rest = held or _NOTHING
-    source = text or (write_blocks(rest["blocks"]) if "blocks" in rest else "")
+    source = text or write_blocks(rest.blocks)
     marked = read_slack_text(source[:MOST_CHARACTERS])
     actor: ActorKind = "bot" if is_by_bot(entry, bots) else "unknown" if user is None else "human"
-    bot = rest.get("bot_id")
     return Message(
         id=ts,
-        author=user or (bot if isinstance(bot, str) else None),
+        author=user or (rest.bot_id if isinstance(rest.bot_id, str) else None),
         actor=actor,
         at=read_time(ts),
         text=marked.text,
         marks=marked.marks,
-        links=_join_links(marked.links, rest["attachments"]) if "attachments" in rest else marked.links,
-        extras=tuple(_bounded(_extra_texts(rest))) if rest else (),
-        reactions=tuple(_read_reactions(rest["reactions"])) if "reactions" in rest else (),
+        links=_join_links(marked.links, rest.attachments),
+        extras=tuple(_bounded(_extra_texts(held))) if held is not None else (),
+        reactions=tuple(_read_reactions(rest.reactions)),
         audience=audience,
-        edited="edited" in rest,
+        edited=rest.edited is not None,
         place=locate(entry, files),
     )
 
 
-def _extra_texts(rest: Mapping[str, Any]) -> Iterator[str]:
-    if rest:
-        files = rest.get("files")
-        held = [*(files if isinstance(files, list) else ()), *((rest["file"],) if "file" in rest else ())]
-        for text in list_texts(held, rest.get("attachments")):
-            yield read_slack_text(text[:MOST_CHARACTERS]).text
+def _extra_texts(rest: Record) -> Iterator[str]:
+    files = [*(rest.files if isinstance(rest.files, list) else ()), *(() if rest.file is None else (rest.file,))]
+    for text in list_texts(files, rest.attachments):
+        yield read_slack_text(text[:MOST_CHARACTERS]).text
 
 
 def _bounded(texts: Iterable[str]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from findback.sources.archive import Archive, explain_json
 from findback.sources.chat.slack_entries import TS, Entries, Entry
 from findback.sources.chat.slack_index import SLACKBOT, Channel, Index
 from findback.sources.chat.slack_message import Conversation, build_message, is_by_bot, join_conversations, seconds
+from findback.sources.chat.slack_record import make_records, read_day
 from findback.sources.collector import paused_collector
 from findback.sources.faults import Faults
 from findback.sources.format import Reading, SourceOptions
@@ -137,7 +138,7 @@ class ExportReader(SlackReader):
     def add_day(self, day: str, entries: Entries) -> None:
         """Take the messages of one day file; what cannot be read becomes a fault."""
         try:
-            entries.add_day(self.archive.where(day), orjson.loads(self.archive.read(day)))
+            entries.add_day(self.archive.where(day), read_day(self.archive.read(day)))
         except orjson.JSONDecodeError as error:
             self.faults.add(self.archive.where(day), error.lineno, f"not JSON: {explain_json(error)}")
         except DataError as error:
@@ -154,7 +155,7 @@ class ExportReader(SlackReader):
         for channel in channels:
             for day in channel.days:
                 try:
-                    quiet.add_day("", orjson.loads(self.archive.read(day)))
+                    quiet.add_day("", read_day(self.archive.read(day)))
                 except (orjson.JSONDecodeError, FindbackError):
                     continue
                 quiet.threads.clear()
@@ -195,7 +196,7 @@ class LinesReader(SlackReader):
         for number, offset, messages in records:
             entries.line = number
             # Offsets of 4 GiB and more do not fit; they are told by line instead.
-            entries.add_messages(file, messages, offset if offset < 1 << 32 else number)
+            entries.add_messages(file, make_records(messages), offset if offset < 1 << 32 else number)
         return entries
 
     def read_lines(self, member: str, where: str) -> Iterator[tuple[int, int, list[Any], Channel]]:

@@ -33,7 +33,7 @@ from findback.web.site import Site
 from findback.workbench.reviews import Saved
 from findback.workbench.state import State
 
-PROBLEMS = {
+PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": Problem, "description": said}
     for status, said in {
         400: "the body cannot be read",
@@ -223,32 +223,38 @@ def api_item(request: Request, key: Key) -> ItemAnswer:
 def api_save(request: Request, key: Key, body: ReviewInput) -> SavedAnswer:
     """Keep a review as a draft."""
     site, reviewer = _who(request)
-    given = {"revision": body.revision, "now": site.now(), "request_id": body.request_id}
-    return _saved(save(site.desk, reviewer, key, body.review, **given))
+    return _saved(
+        save(site.desk, reviewer, key, body.review, revision=body.revision, now=site.now(), request_id=body.request_id)
+    )
 
 
 @router.post("/items/{key}/submit", dependencies=[Depends(Strictly(ReviewInput))])
 def api_submit(request: Request, key: Key, body: ReviewInput) -> SavedAnswer:
     """Keep a review and hand it in."""
     site, reviewer = _who(request)
-    given = {"revision": body.revision, "now": site.now(), "request_id": body.request_id}
-    return _saved(submit(site.desk, reviewer, key, body.review, **given))
+    return _saved(
+        submit(
+            site.desk, reviewer, key, body.review, revision=body.revision, now=site.now(), request_id=body.request_id
+        )
+    )
 
 
 @router.post("/items/{key}/reject", dependencies=[Depends(Strictly(RejectInput))])
 def api_reject(request: Request, key: Key, body: RejectInput) -> SavedAnswer:
     """Hand in that nobody can judge a candidate."""
     site, reviewer = _who(request)
-    given = {"revision": body.revision, "now": site.now(), "request_id": body.request_id}
-    return _saved(reject(site.desk, reviewer, key, body.reason, **given))
+    return _saved(
+        reject(
+            site.desk, reviewer, key, body.reason, revision=body.revision, now=site.now(), request_id=body.request_id
+        )
+    )
 
 
 @router.post("/items/{key}/undo", dependencies=[Depends(Strictly(UndoInput))])
 def api_undo(request: Request, key: Key, body: UndoInput) -> SavedAnswer:
     """Take back the newest change of one's own review."""
     site, reviewer = _who(request)
-    given = {"revision": body.revision, "now": site.now(), "request_id": body.request_id}
-    return _saved(undo(site.desk, reviewer, key, **given))
+    return _saved(undo(site.desk, reviewer, key, revision=body.revision, now=site.now(), request_id=body.request_id))
 
 
 @router.get("/progress")

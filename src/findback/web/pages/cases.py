@@ -16,9 +16,12 @@ from findback.model.reviewer import Reviewer
 from findback.steps.casechange import CaseChangeRequest, CaseConflictError, change_case, digest_case
 from findback.steps.caselist import CaseFilters, describe_label, find_case, list_cases, list_questioned
 from findback.steps.casemaking import WANTED_TAG
+from findback.steps.extracts import extract_matching
 from findback.steps.flagmiss import DOUBTS, FlagMissRequest, flag_miss, keep_label, read_doubt
 from findback.steps.reviewfalse import is_false_positive
+from findback.steps.reviewpool import show_text
 from findback.steps.withdraw import WithdrawRequest, withdraw
+from findback.text.placeholders import strip_placeholders
 from findback.web.pages.queue import Flag
 from findback.web.render import render_page
 from findback.web.site import Site
@@ -99,6 +102,8 @@ class LabelRow(NamedTuple):
     found_by: str = "reviewer"
     known: bool = True
     """Whether the corpus has it."""
+    extract: str = ""
+    """The part that fits the question best, of what was found or is doubted."""
 
 
 class Label(NamedTuple):
@@ -149,16 +154,24 @@ def send_change(request: Request, case_id: str, form: Annotated[CaseForm, Form()
     found = find_case(site.workspace, case_id)
     try:
         if form.do == "search":
-            return _show(request, found, label=_searched(site, form))
+            return _show(request, found, label=_searched(site, found, form))
         if form.do == "keep":
             keep_label(site.workspace, site.bench, request.state.visitor.reviewer, case_id, form.why, now=site.now())
         else:
             _change(site, request.state.visitor.reviewer, case_id, form)
     except CaseConflictError as error:
-        return _show(request, found, label=_label_of(site, form), status=409, fault=error)
+        return _show(request, found, label=_label_of(site, found, form), status=409, fault=error)
     except UsageError as error:
-        return _show(request, found, label=_label_of(site, form), status=422, fault=error)
+        return _show(request, found, label=_label_of(site, found, form), status=422, fault=error)
     return RedirectResponse(f"/cases/{case_id}", status_code=303)
+
+
+@router.get("/cases/{case_id}/document")
+def case_document(request: Request, case_id: str, id: Annotated[str, Query(max_length=4_000)]) -> Response:  # noqa: A002
+    """Show the whole text of a document, to judge it by."""
+    site: Site = request.app.state.site
+    found = find_case(site.workspace, case_id)
+    return render_page(request, "case_document.html", case=found, document=show_text(site.desk, id))
 
 
 @router.post("/cases/{case_id}/doubt", name="flag_miss")
@@ -263,13 +276,15 @@ def _rows_of(form: CaseForm) -> list[LabelRow]:
     ]
 
 
-def _label_of(site: Site, form: CaseForm, rows: Sequence[LabelRow] | None = None, *, searched: bool = False) -> Label:
+def _label_of(
+    site: Site, found: Case, form: CaseForm, rows: Sequence[LabelRow] | None = None, *, searched: bool = False
+) -> Label:
     try:
         kept = _rows_of(form) if rows is None else rows
     except UsageError:
         kept = []
     return Label(
-        tuple(_named(site, row) for row in kept),
+        tuple(_named(site, found, row) for row in kept),
         form.reason,
         form.wanted == "yes",
         form.wording,
@@ -279,7 +294,7 @@ def _label_of(site: Site, form: CaseForm, rows: Sequence[LabelRow] | None = None
     )
 
 
-def _searched(site: Site, form: CaseForm) -> Label:
+def _searched(site: Site, case: Case, form: CaseForm) -> Label:
     """Return what stands in the form, and below it what a search found, not judged yet."""
     rows = _rows_of(form)
     kept = [row for row in rows if row.grade is not None or row.found_by != "reviewer"]
@@ -290,7 +305,7 @@ def _searched(site: Site, form: CaseForm) -> Label:
         found = [*([named] if named is not None else []), *site.desk.find(form.search)]
     held = {row.document for row in kept}
     new = [one for one in dict.fromkeys(found) if one not in held][:MOST_FOUND]
-    return _label_of(site, form, [*kept, *(LabelRow(one, None, None) for one in new)], searched=True)
+    return _label_of(site, case, form, [*kept, *(LabelRow(one, None, None) for one in new)], searched=True)
 
 
 def _begin(site: Site, found: Case, doubt: tuple[str, str] | None) -> Label:
@@ -304,17 +319,20 @@ def _begin(site: Site, found: Case, doubt: tuple[str, str] | None) -> Label:
         else:
             rows = [row._replace(grade=0, part=1, anchor="") if row.document == document else row for row in rows]
     return Label(
-        tuple(_named(site, row) for row in rows),
+        tuple(_named(site, found, row) for row in rows),
         found.no_answer_reason or "",
         WANTED_TAG in found.tags,
         found.wording,
     )
 
 
-def _named(site: Site, row: LabelRow) -> LabelRow:
+def _named(site: Site, case: Case, row: LabelRow) -> LabelRow:
     documents = _documents(site)
     known = documents.get(row.document) if documents is not None else None
-    return row._replace(title=known.title if known is not None else None, known=documents is None or known is not None)
+    if known is None:
+        return row._replace(known=documents is None)
+    extract = "" if row.anchor else extract_matching(known.text, strip_placeholders(case.query), case.language)
+    return row._replace(title=known.title, extract=extract)
 
 
 def _documents(site: Site) -> Documents | None:
@@ -349,7 +367,7 @@ def _show(
         changes=[(change, _told(change.before), _told(change.after)) for change in changes],
         doubt=doubt,
         doubts=DOUBTS,
-        doubt_why=newest.why if newest is not None else "",
+        doubt_why=newest.why if newest is not None and newest.why not in DOUBTS.values() else None,
         wordings=list(dict.fromkeys([*WORDINGS, *site.desk.settings.wordings, found.wording])),
         fault=fault,
         reason=reason,

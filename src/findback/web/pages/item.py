@@ -15,7 +15,7 @@ from findback.model.record import Record
 from findback.model.reviewer import Reviewer
 from findback.reporting.inert import EXTRACT_LIMIT, Piece, pieces
 from findback.steps import reviewchange as change
-from findback.steps.review import Item, next_item, open_item, reject, reserve, save, settle, submit, undo
+from findback.steps.review import Item, leave, open_item, reject, reserve, save, settle, submit, undo
 from findback.steps.revieworiginal import restore_span
 from findback.steps.revieworiginal import show_original as original_words
 from findback.steps.reviewpool import Pooled, find_document, pool, search_documents, show_text
@@ -25,7 +25,7 @@ from findback.text.languages import load_stop_words
 from findback.text.placeholders import TYPES
 from findback.text.words import locate_words, words
 from findback.web.itemform import ItemForm, apply_change, decision_of, place_of
-from findback.web.pages.queue import parse_filters, read_filters
+from findback.web.pages.queue import next_of_week, parse_filters, take_next
 from findback.web.render import render_page
 from findback.web.site import Site
 from findback.workbench.faults import ConflictError
@@ -113,6 +113,7 @@ def change_item(
     reviewer: Reviewer = request.state.visitor.reviewer
     try:
         if form.do == "skip":
+            leave(site.desk, reviewer, key)
             return _go_on(request, key)
         if form.do in ("submit", "later", "reject"):
             _hand_in(site, reviewer, key, form)
@@ -282,10 +283,12 @@ def _go_on(request: Request, key: str) -> Response:
     site: Site = request.app.state.site
     reviewer: Reviewer = request.state.visitor.reviewer
     query = _without(request, "q", "opened").removeprefix("?")
-    found = next_item(site.desk, reviewer, read_filters(parse_filters(query), site), now=site.now(), after=key)
-    if found is None or found == key:
-        week = dict(parse_qsl(query)).get("week")
-        return RedirectResponse(f"/week?{urlencode({'until': week})}" if week else "/queue", status_code=303)
+    week = dict(parse_qsl(query)).get("week")
+    if week:
+        return RedirectResponse(next_of_week(site, reviewer, week[:40], after=key), status_code=303)
+    found = take_next(site, reviewer, parse_filters(query), after=key)
+    if found is None:
+        return RedirectResponse("/queue", status_code=303)
     return RedirectResponse(f"/items/{quote(found)}{'?' + query if query else ''}", status_code=303)
 
 

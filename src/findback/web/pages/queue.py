@@ -1,23 +1,28 @@
 """The queue, and the weekly half hour."""
 
+import re
 from datetime import timedelta
 from typing import Annotated
 from urllib.parse import parse_qs, urlencode
 
 from fastapi import APIRouter, Form, Query, Request
-from pydantic import BeforeValidator, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 from starlette.responses import RedirectResponse, Response
 
 from findback.model.case import WORDINGS
 from findback.model.reviewer import Reviewer
-from findback.steps.review import QueueFilters, list_queue, next_item, progress, weekly_stack
+from findback.steps.review import QueueFilters, list_queue, next_item, progress, reserve
+from findback.steps.reviewweek import open_week
 from findback.web.render import render_page
 from findback.web.site import Site
+from findback.workbench.faults import ConflictError
 from findback.workbench.state import STATES
 
 router = APIRouter(include_in_schema=False)
 
 AGES = {"": "any age", "7": "last 7 days", "30": "last 30 days", "-30": "older than 30 days"}
+MOST_TRIES = 20
+"""How often another candidate is looked for when somebody else took the one that was found."""
 ANSWERS = ("one", "cross-doc", "no-answer", "later", "unrateable")
 
 
@@ -35,7 +40,7 @@ class QueueQuery(QueueFilters):
     """Days since it was stored; negative for older."""
     suggestions: Flag = None
     disagreement: Flag = None
-    after: int = 0
+    after: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
 
 
 @router.get("/queue")
@@ -70,18 +75,16 @@ def queue(request: Request, asked: Annotated[QueueQuery, Query()]) -> Response:
 
 @router.get("/week")
 def week(request: Request, until: Annotated[str, Query(max_length=40)] = "") -> Response:
-    """Show the half hour's stack, and how much of it is done."""
+    """Show the half hour's stack, how much time is left, and at the end what came of it."""
     site: Site = request.app.state.site
     reviewer: Reviewer = request.state.visitor.reviewer
     now = site.now()
     return render_page(
         request,
         "week.html",
-        stack=weekly_stack(site.desk, reviewer, now=now),
+        week=open_week(site.desk, reviewer, until, now=now),
         progress=progress(site.desk, reviewer, now=now),
         minutes=site.desk.settings.week_minutes,
-        until=until,
-        ends=(now + timedelta(minutes=site.desk.settings.week_minutes)).isoformat(timespec="seconds"),
     )
 
 
@@ -90,22 +93,60 @@ def go_to_next(
     request: Request,
     back: Annotated[str, Form(max_length=4_000)] = "",
     after: Annotated[str, Form(max_length=100)] = "",
+    week: Annotated[str, Form(max_length=40)] = "",
 ) -> Response:
     """Go to the next candidate that waits, or back where none does."""
     site: Site = request.app.state.site
     reviewer: Reviewer = request.state.visitor.reviewer
+    if week:
+        return RedirectResponse(next_of_week(site, reviewer, week, after=after), status_code=303)
     asked = parse_filters(back)
-    found = next_item(site.desk, reviewer, read_filters(asked, site), now=site.now(), after=after or None)
+    found = take_next(site, reviewer, asked, after=after or None)
     if found is None:
         return RedirectResponse(f"/queue?{address(asked)}", status_code=303)
     query = address(asked)
     return RedirectResponse(f"/items/{found}{'?' + query if query else ''}", status_code=303)
 
 
+def take_next(site: Site, reviewer: Reviewer, asked: QueueQuery, *, after: str | None) -> str | None:
+    """Return the next candidate that waits, kept for the reviewer from now on; None where none waits."""
+    filters, now = read_filters(asked, site), site.now()
+    found = next_item(site.desk, reviewer, filters, now=now, after=after)
+    for _ in range(MOST_TRIES):
+        if found is None:
+            return None
+        try:
+            reserve(site.desk, reviewer, found, now=now)
+        except ConflictError:
+            # Somebody asked at the same moment and was faster.
+            found = next_item(site.desk, reviewer, filters, now=now, after=after)
+        else:
+            break
+    return found
+
+
+def next_of_week(site: Site, reviewer: Reviewer, ends: str, *, after: str) -> str:
+    """Return the address of the sitting's next candidate, kept for the reviewer; its summary when nothing is left."""
+    now = site.now()
+    sitting = open_week(site.desk, reviewer, ends, now=now)
+    summary = f"/week?{urlencode({'until': ends})}"
+    if sitting.over:
+        return summary
+    for row in sitting.stack:
+        if row.key == after:
+            continue
+        try:
+            reserve(site.desk, reviewer, row.key, now=now)
+        except ConflictError:
+            continue
+        return f"/items/{row.key}?{urlencode({'week': ends})}"
+    return summary
+
+
 def read_filters(asked: QueueQuery, site: Site) -> QueueFilters:
     """Return the filters that an address means today."""
     values = asked.model_dump(exclude={"age", "after"})
-    days = int(asked.age) if asked.age.lstrip("-").isdecimal() and len(asked.age) < 6 else 0
+    days = int(asked.age) if re.fullmatch("-?[0-9]{1,4}", asked.age) else 0
     if days > 0:
         values["stored_since"] = site.now() - timedelta(days=days)
     elif days < 0:
