@@ -19,7 +19,6 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-import httpx2
 import uvicorn
 from fastapi import FastAPI, Request
 from starlette.responses import RedirectResponse
@@ -63,12 +62,11 @@ def measure(kind: str, folder: Path, url: str, options: argparse.Namespace) -> N
         clock = Clock()
         site = stack.enter_context(open_site(workspace, address, clock))
         site.bench.put(make_questions(options.candidates), now=datetime.now(UTC))
-        team = Team(address, site, clock)
+        team = Team(address, site, clock, stack)
         people = []
         for number in range(options.reviewers):
-            beside = stack.enter_context(httpx2.Client(base_url=bare, trust_env=False, timeout=60))
-            browser = stack.enter_context(team.log_in(f"reviewer {number}"))
-            people.append(Person(f"reviewer {number}", browser, beside))
+            beside = team.open_browser(base_url=bare)
+            people.append(Person(f"reviewer {number}", team.log_in(f"reviewer {number}"), beside))
         began = time.perf_counter()
         review_all(people)
         seconds = time.perf_counter() - began

@@ -19,7 +19,7 @@ from findback.retrievers.build import GROUP
 
 TARGET = Path(__file__).parent / "reference.md"
 WIDTH = "100"
-NESTED = {"models": ("list", "pull"), "label": ("quick", "judge"), "config": ("show",)}
+NESTED = {"models": ("list", "pull"), "label": ("quick", "judge", "export", "import"), "config": ("show",)}
 OWN_SETTINGS = {
     "bm25": "Bm25Settings",
     "command": "CommandSettings",

@@ -57,7 +57,10 @@ PLACES = {
     ),
     "egress": Place("how many texts were sent to which endpoint: counts, never a text", "by hand"),
     "secrets": Place("where secrets were found: file, offset and rule, never the secret", "by hand, once rotated"),
-    "tmp": Place("temporary files of programs that findback starts", "by themselves, a day after their last change"),
+    "tmp": Place(
+        "temporary files of programs that findback starts; results of jobs: ids and figures, no texts",
+        "by themselves, a day after their last change",
+    ),
 }
 """Everything findback keeps privately, each in its folder of mode 0700 with files of mode 0600."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import httpx2
 import uvicorn
@@ -73,14 +73,18 @@ class Team(NamedTuple):
     address: str
     site: Site
     clock: Clock
+    browsers: ExitStack
+    """Closes every browser at the end."""
+
+    def open_browser(self, **options: Any) -> httpx2.Client:
+        """Return a browser; it follows no redirect."""
+        values = {"base_url": self.address, "headers": {"accept": "text/html"}, "trust_env": False, "timeout": 60}
+        return self.browsers.enter_context(httpx2.Client(**(values | options)))
 
     def log_in(self, name: str, *roles: RoleName) -> httpx2.Client:
-        """Return a browser in which somebody is logged in; it follows no redirect."""
+        """Return a browser in which somebody is logged in."""
         claims = Claims(f"issuer|{name}", name, tuple(GROUPS[role] for role in roles or ("reviewer",)))
-        cookies = {self.site.cookie: start_session(self.site, claims)}
-        return httpx2.Client(
-            base_url=self.address, cookies=cookies, headers={"accept": "text/html"}, trust_env=False, timeout=60
-        )
+        return self.open_browser(cookies={self.site.cookie: start_session(self.site, claims)})
 
 
 def write_team(folder: Path, url: str, *, settings: str = SETTINGS) -> Workspace:
@@ -118,7 +122,8 @@ def run_site(workspace: Workspace, *, local: bool = False, port: int = 0) -> Ite
             thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
             thread.start()
             try:
-                yield Team(address, site, clock)
+                with ExitStack() as browsers:
+                    yield Team(address, site, clock, browsers)
             finally:
                 server.should_exit = True
                 thread.join(timeout=20)

@@ -2,7 +2,6 @@
 
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -21,9 +20,9 @@ BADGE, LEAVE = "howto/badge.md", "policies/leave.md"
 
 
 @pytest.fixture
-def there(tmp_path: Path) -> Iterator[SimpleNamespace]:
+def there(tmp_path: Path) -> SimpleNamespace:
     """A portal with two candidates: one with a suggestion and a linked page, one that a search log gave."""
-    root = write_portal(tmp_path / "portal", "private = 'private'\n[review]\noverlap = 0.0\n")
+    root = write_portal(tmp_path / "portal", "[review]\noverlap = 0.0\n")
     query = RedactedText(
         text="ask Ana about a lost badge",
         spans=(RedactedSpan(start=4, end=7, type="PERSON", rule="names", version="1", band="suggested"),),
@@ -45,7 +44,7 @@ def there(tmp_path: Path) -> Iterator[SimpleNamespace]:
     def start() -> Terminal:
         return Terminal("review", "--terminal", cwd=root, state=tmp_path / "state")
 
-    yield SimpleNamespace(start=start, reviews=reviews, state=state)
+    return SimpleNamespace(start=start, reviews=reviews, state=state)
 
 
 def test_one_candidate_from_new_to_ready(there: SimpleNamespace) -> None:

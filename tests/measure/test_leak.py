@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from findback.measure.comparable import explain
@@ -162,6 +162,7 @@ WORDS = st.lists(
 LANGUAGES = st.sampled_from(["en", "de", None])
 
 
+@settings(deadline=None)  # The first example loads word lists.
 @given(WORDS | st.text(max_size=40), WORDS | st.text(max_size=40), LANGUAGES)
 def test_figures_are_shares_or_undefined(query: str, gold: str, language: str | None) -> None:
     """Whatever the text, a figure is in [0, 1], or None with a reason, and its counts agree."""

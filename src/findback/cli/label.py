@@ -135,7 +135,7 @@ def _say_imported(found: ReadSheet, *, dry: bool) -> None:
     for note in found.notes:
         warn(note)
     for one in found.conflicts:
-        say(f"line {one.line}: not kept: {one.reason}")
+        say(f"row {one.row} was left alone: {one.reason}")
     stages = Counter(one.stage for one in found.applied)
     verb = "would be" if dry else "were"
     say(

@@ -5,10 +5,13 @@ import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from importlib.resources import files
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from findback.errors import SettingsError
-from findback.model.candidate import Strength
+
+if TYPE_CHECKING:
+    # Processes that screen messages start without pydantic.
+    from findback.model.candidate import Strength
 
 CueKind = Literal[
     "failed",
@@ -34,7 +37,7 @@ SEEKING: frozenset[CueKind] = frozenset(("failed", "where", "doc", "searched"))
 
 _SENTENCE_END = re.compile(r"[.!?。！？\n]")
 _AROUND = 80
-_STRENGTHS: dict[Strength, int] = {"weak": 0, "medium": 1, "strong": 2}
+_STRENGTHS: dict["Strength", int] = {"weak": 0, "medium": 1, "strong": 2}
 _NAME = re.compile(r"\{(\w+)\}")
 
 
@@ -45,7 +48,7 @@ class Cue(NamedTuple):
     """Language and name: en.cant-find."""
     language: str
     kind: CueKind
-    strength: Strength
+    strength: "Strength"
     pattern: re.Pattern[str]
     vetoes: tuple[re.Pattern[str], ...]
     needs: frozenset[str]
@@ -203,6 +206,6 @@ def load_cues(language: str) -> tuple[Cue, ...]:
     )
 
 
-def stronger(one: Strength, other: Strength) -> Strength:
+def stronger(one: "Strength", other: "Strength") -> "Strength":
     """Return the stronger of two strengths."""
     return max(one, other, key=_STRENGTHS.__getitem__)

@@ -1,14 +1,17 @@
 """What findback.toml holds, table by table."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import ConfigDict, Field, NonNegativeInt, PositiveInt
+from pydantic import ConfigDict, Field, NonNegativeInt, PositiveInt, model_validator
 
 from findback.model.record import LOCAL_ONLY, Record
 
 SETTINGS_FORMAT = 1
 
 EgressLevel = Literal["local", "internal", "external"]
+
+LOCAL_SCHEMES = ("sqlite", "duckdb")
+"""Databases that are files, whose address holds neither a host nor a secret."""
 
 
 class CorpusSettings(Record):
@@ -116,12 +119,20 @@ class PrivacySettings(Record):
 
 
 class SourceSettings(Record):
-    """`[sources.NAME]`: an export that `findback mine` reads when it is given none."""
+    """`[sources.NAME]`: an export, or a query of a database, that `findback mine` reads when it is given none."""
 
-    path: Annotated[str, LOCAL_ONLY]
+    path: Annotated[str | None, LOCAL_ONLY] = None
     """File or folder, relative to findback.toml; kept outside the work tree, or ignored there."""
+    database: Annotated[str | None, LOCAL_ONLY] = None
+    """Instead of a path: `env:NAME` of the variable that holds a database's address, or a SQLite or DuckDB file."""
+    query: Annotated[str | None, LOCAL_ONLY] = None
+    """One SELECT whose rows are read; `:since` in it stands for how far the last run came."""
+    table: Annotated[str | None, LOCAL_ONLY] = None
+    """Table or view to read whole, instead of a query; `schema.table` where it is not the usual schema."""
+    timeout: PositiveInt = 300
+    """Seconds a database may take for its next rows."""
     kind: str | None = None
-    """Reader, such as slack or zendesk; recognised by itself when left out."""
+    """Reader, such as slack or zendesk; recognised by itself when left out, save for a database."""
     channels: tuple[str, ...] = ()
     """Glob patterns of channels, queues or projects to read; all public ones when empty."""
     exclude: tuple[str, ...] = ()
@@ -134,8 +145,27 @@ class SourceSettings(Record):
     """Traces: glob patterns of tools that count as search."""
     system: str | None = None
     """Name of the search system whose failures these are, where the source does not say."""
-    mapping: Annotated[str | None, LOCAL_ONLY] = None
-    """Name of a shipped mapping, or a TOML file of one, for sources without a reader of their own."""
+    mapping: Annotated[str | dict[str, str | dict[str, str]] | None, LOCAL_ONLY] = None
+    """Which field or column is which, for the kinds that take any: `text = "body"`; or a TOML file of that."""
+    actions: dict[str, str] = Field(default_factory=dict)
+    """Search logs: what the values of the column mapped as `kind` mean: search, click, impression, ask or other."""
+
+    @model_validator(mode="after")
+    def _is_one_place(self) -> Self:
+        if (self.path is None) == (self.database is None):
+            raise ValueError("needs exactly one of path and database")
+        if self.database is None:
+            if self.query is not None or self.table is not None:
+                raise ValueError("query and table belong to a database")
+            return self
+        if (self.query is None) == (self.table is None):
+            raise ValueError("a database needs exactly one of query and table")
+        if self.kind is None:
+            raise ValueError("rows of a database are not recognised by themselves: say the kind, such as messages")
+        scheme, found, _ = self.database.partition("://")
+        if found and scheme not in LOCAL_SCHEMES:
+            raise ValueError("an address does not belong into findback.toml: put it into a variable, and say env:NAME")
+        return self
 
 
 class MiningSettings(Record):

@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-TrustedKind = Literal["command", "module", "host", "variable", "plug-in", "egress"]
+TrustedKind = Literal["command", "module", "host", "variable", "database", "query", "plug-in", "egress"]
 
 
 class Trusted(NamedTuple):
@@ -10,4 +10,4 @@ class Trusted(NamedTuple):
 
     kind: TrustedKind
     text: str
-    """The command line, `module:function`, host or variable name, as it would be used."""
+    """The command line, `module:function`, host, variable name or query, as it would be used."""

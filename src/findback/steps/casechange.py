@@ -13,6 +13,7 @@ from findback.evalset.cases import case_line, write_cases
 from findback.evalset.checks import strings_of
 from findback.evalset.head import read_head
 from findback.evalset.release import CASES
+from findback.files import sha256_of
 from findback.model.case import WORDINGS, Case, CaseId, Judgement, Name, Role
 from findback.model.protocols import Documents
 from findback.model.record import Record, Request
@@ -111,7 +112,8 @@ def change_case(
     reviewer.require("lead")
     path, limit = workspace.evalset / CASES, workspace.settings.measures.leak_limit
     with _WRITING:
-        cases = read_head(workspace.evalset, leak_limit=limit).cases
+        head = read_head(workspace.evalset, leak_limit=limit)
+        cases = head.cases
         before = _find(cases, request)
         after = _apply(before, request)
         if all(getattr(before, field) == getattr(after, field) for field in LABEL):
@@ -129,6 +131,8 @@ def change_case(
             after if one.id == before.id else one.model_copy(update=inherited) if one.id in followers else one
             for one in cases
         ]
+        if sha256_of(path) != head.digest:
+            raise CaseConflictError("the set was changed elsewhere meanwhile", hint="send it again")
         write_cases(path, new, leak_limit=limit)
     what = _name(before, after)
     role: Role = "lead"

@@ -115,6 +115,11 @@ def _read(evalset: Path, limit: float, _state: tuple[int, int, int]) -> Head:
     return read_head(evalset, leak_limit=limit)
 
 
+def forget_heads() -> None:
+    """Let go of heads that were read before: they may hold what was withdrawn since."""
+    _read.cache_clear()
+
+
 def list_questioned(bench: Workbench) -> dict[str, CaseChange]:
     """Return the newest doubt about each case on which nobody has said anything since."""
     newest: dict[str, CaseChange] = {}

@@ -109,7 +109,8 @@ class WrittenSheet(Record):
 class AppliedRow(Record):
     """A row that changed a review."""
 
-    line: int
+    row: int
+    """As a spreadsheet counts them: the header is 1."""
     key: str
     stage: Stage
     state: State | None = None
@@ -119,7 +120,7 @@ class AppliedRow(Record):
 class RowConflict(Record):
     """A row that was left alone, because what it is about changed meanwhile."""
 
-    line: int
+    row: int
     key: str
     reason: str
 
@@ -137,7 +138,7 @@ class ReadSheet(Record):
 class _Change(NamedTuple):
     """What a row asks for."""
 
-    line: int
+    row: int
     key: str
     review: Review
     stage: Stage
@@ -243,7 +244,7 @@ def import_sheet(
         file=str(path),
         applied=tuple(one for one in applied if one is not None),
         unchanged=plan.unchanged,
-        conflicts=tuple(sorted(plan.conflicts, key=lambda one: one.line)),
+        conflicts=tuple(sorted(plan.conflicts, key=lambda one: one.row)),
         notes=notes,
     )
 
@@ -360,24 +361,23 @@ class _Plan:
         self._path = path
         self._now = now
         self._references: References | None = None
-        self._lines: dict[str, int] = {}
+        self._rows: dict[str, int] = {}
 
     def add(self, row: Row) -> None:
         """Look at one row."""
-        line = row.line or row.number
-        key = self._find(row, line)
-        numbers = [self._number(row, line, "look", 1), self._number(row, line, "revision", 0)]
+        key = self._find(row)
+        numbers = [self._number(row, "look", 1), self._number(row, "revision", 0)]
         if _cell(row, "format").strip() not in ("", FORMAT):
-            self._fault(line, "format", f"this findback reads format {FORMAT}; a newer one wrote the sheet")
+            self._fault(row, "format", f"this findback reads format {FORMAT}; a newer one wrote the sheet")
         if key is None or None in numbers:
             return
-        if key in self._lines:
-            self._fault(line, "key", f"line {self._lines[key]} is about the same candidate")
+        if key in self._rows:
+            self._fault(row, "key", f"row {self._rows[key]} is about the same candidate")
             return
-        self._lines[key] = line
-        self._compare(row, line, key, look=numbers[0] or 1, revision=numbers[1] or 0)
+        self._rows[key] = row.number + 1
+        self._compare(row, key, look=numbers[0] or 1, revision=numbers[1] or 0)
 
-    def _compare(self, row: Row, line: int, key: str, *, look: int, revision: int) -> None:
+    def _compare(self, row: Row, key: str, *, look: int, revision: int) -> None:
         stored, item = (
             visible(self._desk, self._who, key),
             open_item(self._desk, self._who, key, now=self._now),
@@ -389,7 +389,7 @@ class _Plan:
         try:
             submits = read_flag(cells.get("submit", ""))
         except UsageError as error:
-            self._fault(line, "submit", error.message)
+            self._fault(row, "submit", error.message)
             return
         if not wrong and review == before.review and (not submits or before.stage == "submitted"):
             self.unchanged += 1
@@ -398,20 +398,20 @@ class _Plan:
         reads = _reads_alike(cells.get("query", ""), marked, cells.get("suggestions", ""))
         reason = _find_conflict(item, before, revision, reads=reads)
         if reason is not None:
-            self.conflicts.append(RowConflict(line=line, key=key, reason=reason))
+            self.conflicts.append(RowConflict(row=row.number + 1, key=key, reason=reason))
             return
         for fault in wrong:
-            self._fault(line, fault.column, fault.message)
+            self._fault(row, fault.column, fault.message)
         if wrong:
             return
         if submits:
             evidence = evidence_of(stored, self._desk.bench.asks_of(key))
             for obstacle in find_obstacles(self._desk, stored, review, evidence):
-                self._fault(line, "submit", obstacle)
+                self._fault(row, "submit", obstacle)
         stage: Stage = "submitted" if submits else "draft"
-        self.changes.append(_Change(line, key, review, stage, before.revision))
+        self.changes.append(_Change(row.number + 1, key, review, stage, before.revision))
 
-    def _find(self, row: Row, line: int) -> str | None:
+    def _find(self, row: Row) -> str | None:
         """Return the key of the candidate a row is about."""
         key, reference = _cell(row, "key").strip(), _cell(row, "reference").strip()
         if key:
@@ -419,10 +419,10 @@ class _Plan:
                 return visible(self._desk, self._who, key).candidate.key
             except MissingError:
                 if not reference:
-                    self._fault(line, "key", f"there is no candidate {shown(key, 20)}")
+                    self._fault(row, "key", f"there is no candidate {shown(key, 20)}")
                     return None
         if not reference:
-            self._fault(line, "reference", "neither a key nor a reference says which candidate this is about")
+            self._fault(row, "reference", "neither a key nor a reference says which candidate this is about")
             return None
         if self._references is None:
             self._references = _references(self._desk, self._who)
@@ -430,10 +430,10 @@ class _Plan:
         if len(found) == 1:
             return found[0]
         what = f"{len(found)} candidates are" if found else "no candidate is"
-        self._fault(line, "reference", f"{what} from {shown(reference)}")
+        self._fault(row, "reference", f"{what} from {shown(reference)}")
         return None
 
-    def _number(self, row: Row, line: int, name: str, default: int) -> int | None:
+    def _number(self, row: Row, name: str, default: int) -> int | None:
         cell = _cell(row, name).strip()
         if not cell:
             return default
@@ -441,11 +441,12 @@ class _Plan:
         whole = cell.removesuffix(".0").removesuffix(",0")
         if whole.isascii() and whole.isdecimal() and len(whole) < 7:
             return int(whole)
-        self._fault(line, name, f"{shown(cell, 20)} is no number; leave this column as it was")
+        self._fault(row, name, f"{shown(cell, 20)} is no number; leave this column as it was")
         return None
 
-    def _fault(self, line: int, column: str, message: str) -> None:
-        self.faults.add(self._path, line, f"{column}: {message}")
+    def _fault(self, row: Row, column: str, message: str) -> None:
+        # Cells run over several lines, so a line says little to somebody who looks at a spreadsheet.
+        self.faults.add(self._path, row.line, f"row {row.number + 1}, {column}: {message}")
 
 
 def _before(desk: Desk, who: Reviewer, item: Item, look: int) -> _Before:
@@ -484,12 +485,12 @@ def _apply(
 ) -> AppliedRow | None:
     """Keep one row in a transaction of its own."""
     if dry:
-        return AppliedRow(line=change.line, key=change.key, stage=change.stage)
+        return AppliedRow(row=change.row, key=change.key, stage=change.stage)
     keep = submit if change.stage == "submitted" else save
     try:
         saved = keep(desk, who, change.key, change.review, revision=change.revision, now=now)
     except (ReviewConflictError, ConflictError, MissingError, UsageError) as error:
         # Everything was checked just now: somebody else was at it in between.
-        conflicts.append(RowConflict(line=change.line, key=change.key, reason=error.message))
+        conflicts.append(RowConflict(row=change.row, key=change.key, reason=error.message))
         return None
-    return AppliedRow(line=change.line, key=change.key, stage=change.stage, state=saved.state)
+    return AppliedRow(row=change.row, key=change.key, stage=change.stage, state=saved.state)

@@ -116,6 +116,11 @@ def list_misses(evaluation: Evaluation, retriever: str | None = None) -> list[Ke
     ]
 
 
+def forget_evaluations() -> None:
+    """Let go of evaluations that were read before: they may hold what was withdrawn since."""
+    _read.cache_clear()
+
+
 def release_of(heading: str) -> int | None:
     """Return the release whose open cases a heading names; None for anything else.
 

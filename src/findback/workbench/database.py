@@ -3,11 +3,10 @@
 import logging
 import os
 import sqlite3
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +15,8 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from findback.errors import MissingLibraryError, RefusedError, SettingsError, StorageError
+from findback.errors import MissingLibraryError, RefusedError, SettingsError
 from findback.files import PRIVATE_FILE, private_folder, storage_errors
-from findback.workbench.faults import BUSY, BUSY_HINT
 from findback.workspace import without_credentials
 
 PATIENCE = 30.0
@@ -40,9 +38,6 @@ class Database:
     path: Path | None
     """The SQLite file; None for a server."""
     patience: float
-    turn: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
-    """SQLite only: threads of this process change things one after the other. The database would let them wait in
-    naps that grow, and whoever naps longest waits longest."""
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -53,7 +48,7 @@ class Database:
     @contextmanager
     def deciding(self) -> Iterator[Connection]:
         """Open a short transaction that changes single rows."""
-        with self._turn(), self.engine.connect().execution_options(**{_MODE: "write"}) as connection, connection.begin():
+        with self.engine.connect().execution_options(**{_MODE: "write"}) as connection, connection.begin():
             if self.path is None:
                 connection.exec_driver_sql(f"SET LOCAL lock_timeout = {round(self.patience * 1000)}")
             yield connection
@@ -72,19 +67,6 @@ class Database:
         options: dict[str, Any] = {_MODE: "none", "isolation_level": "AUTOCOMMIT"}
         with self.engine.connect().execution_options(**options) as connection:
             yield connection
-
-    @contextmanager
-    def _turn(self) -> Iterator[None]:
-        """Wait for this thread's turn; a server needs none."""
-        if self.path is None:
-            yield
-            return
-        if not self.turn.acquire(timeout=self.patience):
-            raise StorageError(BUSY, hint=BUSY_HINT)
-        try:
-            yield
-        finally:
-            self.turn.release()
 
     def close(self) -> None:
         """Let go of every connection."""

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -18,10 +18,9 @@ MOST_CHARACTERS = 1_000_000
 
 _LOOKED_AT = 256
 """Texts from which they are looked at together."""
-_TALK = frozenset(
-    ("file_share", "me_message", "thread_broadcast", "bot_message", "slackbot_response", "assistant_app_thread")
-)
-_BROADCAST_COPY = frozenset(("reply_broadcast", "file_mention"))
+# Tuples, for a subtype may be something that has no hash.
+_TALK = ("file_share", "me_message", "thread_broadcast", "bot_message", "slackbot_response", "assistant_app_thread")
+_BROADCAST_COPY = ("reply_broadcast", "file_mention")
 _TS = re.compile(r"\d{1,12}(?:\.\d{1,6})?")
 
 
@@ -195,6 +194,7 @@ class Entries:
         try:
             profile = open_value(message.user_profile)
         except orjson.JSONDecodeError:
+            # The message is good without it.
             return
         if type(profile) is dict:
             self._known.add(user)

@@ -11,7 +11,6 @@ from findback.sources.chat.slack_blocks import list_addresses, list_texts, write
 from findback.sources.chat.slack_entries import MOST_CHARACTERS, REST, TS, USER, Entries, Entry, locate
 from findback.sources.chat.slack_record import Record
 from findback.sources.chat.slack_text import read_slack_text
-from findback.sources.collector import paused_collector
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _BOT_SUBTYPES = frozenset(("bot_message", "slackbot_response", "assistant_app_thread"))
@@ -30,7 +29,7 @@ class Conversation(NamedTuple):
 def join_conversations(
     held: Entries, refuse: Callable[[list[Entry]], str | None], skipped: Skipped
 ) -> Iterator[Conversation]:
-    """Yield the conversations of a channel that are wanted, oldest first, and let go of each.
+    """Return the conversations of a channel that are wanted, oldest first, each let go of when it is taken.
 
     Where people answer in threads, a message without answers stands alone; elsewhere such messages are joined
     by time.
@@ -40,17 +39,25 @@ def join_conversations(
         refuse: Says why messages that belong together are not wanted all the same, or None if they are.
         skipped: Where those not wanted are counted.
     """
-    with paused_collector():
-        gaps = {} if held.alone < 2 or uses_threads(held.answered, held.alone) else _join_by_time(held.threads)
-        threads: dict[str, list[Entry]] = held.threads
-        wanted = held.wanted
-        if wanted is not None:
-            count = len(threads) + len(gaps)
-            threads = {key: threads[key] for key in wanted if key in threads}
-            gaps = {key: run for key, run in gaps.items() if any(entry[TS] in wanted for entry in run)}
-            held.threads.clear()
-            if count > len(threads) + len(gaps):
-                skipped.add("threads with neither a link nor a cue", count - len(threads) - len(gaps))
+    gaps = {} if held.alone < 2 or uses_threads(held.answered, held.alone) else _join_by_time(held.threads)
+    threads: dict[str, list[Entry]] = held.threads
+    wanted = held.wanted
+    if wanted is not None:
+        count = len(threads) + len(gaps)
+        threads = {key: threads[key] for key in wanted if key in threads}
+        gaps = {key: run for key, run in gaps.items() if any(entry[TS] in wanted for entry in run)}
+        held.threads.clear()
+        if count > len(threads) + len(gaps):
+            skipped.add("threads with neither a link nor a cue", count - len(threads) - len(gaps))
+    return _settle(threads, gaps, refuse, skipped)
+
+
+def _settle(
+    threads: dict[str, list[Entry]],
+    gaps: dict[str, list[Entry]],
+    refuse: Callable[[list[Entry]], str | None],
+    skipped: Skipped,
+) -> Iterator[Conversation]:
     for key in sorted({*threads, *gaps}):
         for kind, group in (("thread", threads.pop(key, None)), ("gap", gaps.pop(key, None))):
             if group is None:

@@ -150,11 +150,11 @@ def read_batch(reader: ExportReader, channel: Channel) -> Batch:
     before = len(reader.reading.people)
     reader.reading.skipped.counts.clear()
     reader.faults = Faults()
-    entries = reader.gather(channel)
-    conversations = list(reader.join(entries))
+    taken, files = reader.take(channel)
+    conversations = list(taken)
     skipped = dict(reader.reading.skipped.counts)
     people = reader.reading.people[before:]
-    return Batch(conversations, entries.files, skipped, reader.faults.found, reader.faults.count, people)
+    return Batch(conversations, files, skipped, reader.faults.found, reader.faults.count, people)
 
 
 if __name__ == "__main__":

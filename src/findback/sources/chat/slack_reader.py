@@ -53,7 +53,7 @@ class SlackReader:
         return Entries(self.reading.skipped, self.faults, self.reading.people, self.known, screen=screen)
 
     def join(self, entries: Entries) -> Iterator[Conversation]:
-        """Yield the conversations of a channel that are wanted."""
+        """Return the conversations of a channel that are wanted."""
         entries.finish()
         return join_conversations(entries, partial(self.refuse, self.bots()), self.reading.skipped)
 
@@ -112,16 +112,17 @@ class ExportReader(SlackReader):
 
     def scan(self, channel: Channel) -> Iterator[Thread]:
         """Yield the threads of one channel that are wanted; the whole channel is held meanwhile."""
-        entries = self.gather(channel)
-        yield from self.build(channel, self.join(entries), entries.files)
+        conversations, files = self.take(channel)
+        yield from self.build(channel, conversations, files)
 
-    def gather(self, channel: Channel) -> Entries:
-        """Return the messages of one channel."""
+    def take(self, channel: Channel) -> tuple[Iterator[Conversation], list[str]]:
+        """Return the conversations of one channel that are wanted, and the files their messages lie in."""
         entries = self.new_entries(channel)
+        # Until most messages are let go of again, or the collector would look at each of them.
         with paused_collector():
             for day in channel.days:
                 self.add_day(day, entries)
-        return entries
+            return self.join(entries), entries.files
 
     def wants(self, channel: Channel) -> bool:
         """Return whether a channel is read; counted where not."""
@@ -185,19 +186,22 @@ class LinesReader(SlackReader):
                     "JSON Lines do not say who could read a channel: it counts as private; name it to read it"
                 )
             for identity, records in shelf.take():
-                entries = self.gather(channels[identity], where, records)
-                yield from self.build(channels[identity], self.join(entries), entries.files)
+                conversations, files = self.take(channels[identity], where, records)
+                yield from self.build(channels[identity], conversations, files)
             self.settle()
 
-    def gather(self, channel: Channel, where: str, records: Iterable[tuple[int, int, list[Any]]]) -> Entries:
-        """Return the messages of one channel."""
+    def take(
+        self, channel: Channel, where: str, records: Iterable[tuple[int, int, list[Any]]]
+    ) -> tuple[Iterator[Conversation], list[str]]:
+        """Return the conversations of one channel that are wanted, and the file their messages lie in."""
         entries = self.new_entries(channel)
         file = entries.add_file(where)
-        for number, offset, messages in records:
-            entries.line = number
-            # Offsets of 4 GiB and more do not fit; they are told by line instead.
-            entries.add_messages(file, make_records(messages), offset if offset < 1 << 32 else number)
-        return entries
+        with paused_collector():
+            for number, offset, messages in records:
+                entries.line = number
+                # Offsets of 4 GiB and more do not fit; they are told by line instead.
+                entries.add_messages(file, make_records(messages), offset if offset < 1 << 32 else number)
+            return self.join(entries), entries.files
 
     def read_lines(self, member: str, where: str) -> Iterator[tuple[int, int, list[Any], Channel]]:
         """Yield line, offset, messages and channel of each record."""

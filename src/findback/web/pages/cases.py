@@ -14,12 +14,20 @@ from findback.model.protocols import Documents
 from findback.model.record import Record
 from findback.model.reviewer import Reviewer
 from findback.steps.casechange import CaseChangeRequest, CaseConflictError, change_case, digest_case
-from findback.steps.caselist import CaseFilters, describe_label, find_case, list_cases, list_questioned
+from findback.steps.caselist import (
+    CaseFilters,
+    describe_label,
+    find_case,
+    forget_heads,
+    list_cases,
+    list_questioned,
+)
 from findback.steps.casemaking import WANTED_TAG
 from findback.steps.extracts import extract_matching
 from findback.steps.flagmiss import DOUBTS, FlagMissRequest, flag_miss, keep_label, read_doubt
 from findback.steps.reviewfalse import is_false_positive
 from findback.steps.reviewpool import show_text
+from findback.steps.scoreboard import forget_evaluations
 from findback.steps.withdraw import WithdrawRequest, withdraw
 from findback.text.placeholders import strip_placeholders
 from findback.web.pages.queue import Flag
@@ -202,6 +210,8 @@ def withdraw_case(request: Request, case_id: str, form: Annotated[WithdrawForm, 
         done = withdraw(site.workspace, WithdrawRequest(cases=(case_id,), reason=form.reason), made=site.now())
     except UsageError as error:
         return _show(request, found, status=422, fault=error, reason=form.reason)
+    forget_heads()
+    forget_evaluations()
     for one in done.cases:
         reviewer: Reviewer = request.state.visitor.reviewer
         site.bench.add_case_change(

@@ -109,7 +109,7 @@ def misses(request: Request, asked: Annotated[MissQuery, Query()]) -> Response:
         further=asked.after + MOST_MISSES if len(listed) > asked.after + MOST_MISSES else None,
         retrievers=[one.name for one in evaluation.retrievers],
         kinds=get_args(MissClass),
-        cases=_cases(site),
+        golds=_golds(site),
     )
 
 
@@ -179,9 +179,10 @@ def _tables(evaluation: Evaluation) -> list[tuple[str, list[str], list[tuple[str
     return tables
 
 
-def _cases(site: Site) -> frozenset[str]:
-    """Return the cases of the set that are still asked; none where the set cannot be read."""
+def _golds(site: Site) -> dict[str, frozenset[str]]:
+    """Return what answers each case of the set that is still asked; nothing where the set cannot be read."""
     try:
-        return frozenset(one.id for one in open_head(site.workspace).cases if one.status == "active")
+        active = [one for one in open_head(site.workspace).cases if one.status == "active"]
     except FindbackError:
-        return frozenset()
+        return {}
+    return {one.id: frozenset(judgement.doc for judgement in one.gold) for one in active}

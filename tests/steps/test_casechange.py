@@ -1,0 +1,138 @@
+"""Changing cases of the set."""
+
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from builders.ready import portal, reviewed
+from findback.errors import RefusedError, StorageError, UsageError
+from findback.evalset.cases import read_cases, write_cases
+from findback.model.case import Case
+from findback.model.reviewer import Reviewer
+from findback.steps import casechange
+from findback.steps.bench import open_bench
+from findback.steps.casechange import CaseChangeRequest, CaseConflictError, change_case, digest_case
+from findback.steps.caselist import list_questioned
+from findback.steps.flagmiss import FlagMissRequest, flag_miss, keep_label
+from findback.workbench.store import Workbench
+from findback.workspace import Workspace
+
+NOW = datetime(2026, 3, 2, tzinfo=UTC)
+LEAD = Reviewer("ana", None, ("lead",), ("public",))
+REVIEWER = Reviewer("bo", None, ("reviewer",), ("public",))
+
+
+class Place(NamedTuple):
+    workspace: Workspace
+    bench: Workbench
+
+    @property
+    def cases(self) -> dict[str, Case]:
+        return {case.id: case for case in read_cases(self.workspace.evalset / "cases.jsonl")}
+
+    def change(self, case: Case, who: Reviewer = LEAD, **values: object) -> None:
+        asked = CaseChangeRequest.model_validate({"case": case.id, "seen": digest_case(case), "why": "x", **values})
+        change_case(self.workspace, self.bench, who, asked, now=NOW)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    workspace = portal(tmp_path)
+    workspace.evalset.mkdir()
+    write_cases(workspace.evalset / "cases.jsonl", [reviewed(number) for number in range(12)])
+    with open_bench(workspace) as bench:
+        yield Place(workspace, bench)
+
+
+def test_changes_at_the_same_time_are_all_kept(place: Place) -> None:
+    """Twelve threads change twelve cases of one file: each change is there, and in its history."""
+    cases = place.cases
+    threads = [
+        threading.Thread(target=place.change, args=(case,), kwargs={"wording": "vague"}) for case in cases.values()
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {case.wording for case in place.cases.values()} == {"vague"}
+    assert {change.case_id for change in place.bench.case_changes()} == set(cases)
+
+
+def test_what_another_program_wrote_meanwhile_is_not_lost(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The head changed between reading and writing: the change is refused, and the other's stays."""
+    first, second = list(place.cases.values())[:2]
+    real = casechange.open_check
+
+    def slow(*given: object, **named: object) -> object:
+        rest = [one for one in place.cases.values() if one.id != second.id]
+        write_cases(place.workspace.evalset / "cases.jsonl", [*rest, second.model_copy(update={"wording": "vague"})])
+        return real(*given, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(casechange, "open_check", slow)
+    with pytest.raises(CaseConflictError):
+        place.change(first, wording="wrong-name")
+    assert (place.cases[first.id].wording, place.cases[second.id].wording) == ("plain", "vague")
+    assert place.bench.case_changes() == []
+
+
+def test_a_disk_that_refuses_leaves_everything_as_it_was(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the head nor the history says what could not be written."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise StorageError("no space left on device")
+
+    before = place.cases
+    monkeypatch.setattr(casechange, "write_cases", refuse)
+    with pytest.raises(StorageError):
+        place.change(next(iter(before.values())), wording="vague")
+    assert place.cases == before
+    assert place.bench.case_changes() == []
+
+
+def test_only_leads_change_cases(place: Place) -> None:
+    """A reviewer may doubt a label, and neither change it nor settle the doubt."""
+    case = next(iter(place.cases.values()))
+    with pytest.raises(RefusedError):
+        place.change(case, REVIEWER, wording="vague")
+    asked = FlagMissRequest(case=case.id, document=case.gold[0].doc, said="gold-is-wrong")
+    flag_miss(place.workspace, place.bench, REVIEWER, asked, now=NOW)
+    with pytest.raises(RefusedError):
+        keep_label(place.workspace, place.bench, REVIEWER, case.id, "it is right", now=NOW)
+    assert list(list_questioned(place.bench)) == [case.id]
+    keep_label(place.workspace, place.bench, LEAD, case.id, "it is right", now=NOW)
+    assert list_questioned(place.bench) == {}
+    with pytest.raises(UsageError, match="nobody doubts"):
+        keep_label(place.workspace, place.bench, LEAD, case.id, "again", now=NOW)
+
+
+def test_parts_count_from_one_and_what_is_no_answer_is_not_quoted(place: Place) -> None:
+    """Judgements are kept in the order of cases, whatever numbers and quotes came in."""
+    case = next(iter(place.cases.values()))
+    judged = [
+        {"doc": "howto/badge.md", "grade": 0, "part": 4, "anchor": "reception", "found_by": "reviewer"},
+        {"doc": "howto/vpn.md", "grade": 2, "part": 9, "found_by": "reviewer"},
+        {"doc": "policies/leave.md", "grade": 3, "part": 5, "found_by": "reviewer"},
+    ]
+    place.change(case, judged=judged)
+    kept = place.cases[case.id].judged
+    assert [(one.doc, one.grade, one.part, one.anchor) for one in kept] == [
+        ("policies/leave.md", 3, 1, None),
+        ("howto/vpn.md", 2, 2, None),
+        ("howto/badge.md", 0, 1, None),
+    ]
+    assert place.cases[case.id].answer == "cross-doc"
+
+
+def test_retired_cases_come_back(place: Place) -> None:
+    """Retiring keeps the reason in the case; asking it again takes it out."""
+    case = next(iter(place.cases.values()))
+    place.change(case, status="retired", why="nobody asks it")
+    gone = place.cases[case.id]
+    assert (gone.status, gone.retired_because) == ("retired", "nobody asks it")
+    place.change(gone, status="active")
+    assert place.cases[case.id] == case
+    assert [change.what for change in place.bench.case_changes(case.id)] == ["reinstated", "retired"]
