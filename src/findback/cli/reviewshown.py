@@ -14,11 +14,19 @@ from findback.steps.reviewpool import FullText, Pooled
 from findback.text.safe import clip, escape_terminal
 
 HELP = """\
-question   k 1 2 keep suggestions   r 1 redact   r (all)   hide PERSON Noor   m 3 another message   o open the thread
-answers    1 or 1=2 4=0 grades (3 when left out, 1=- takes it away)   p 2 needed as well   x 1 WHY drop a linked one
-           /words search   + ID or address   v 2 read it   d list again   f asker could not open it
-else       w plain, vague, …   n WHY nothing answers   n! WHY and a page is wanted   c NOTE
-end        s submit   l WHO could tell, later   j WHY nobody can judge it   u undo   enter next   q stop; all is kept"""
+question  k 1 2   keep suggestions       r 1     redact them (r alone: all)
+          m 3     ask message 3          hide PERSON Noor   redact more words
+          o       unmask the thread
+answers   2  4=1  grade (3, or 0 to 3)   2=-     take the grade away
+          p 2     needed as well         x 2 WHY drop a linked one
+          v 2     read it                d       list them again
+          /words  search                 + ID    by id, path or address
+          n WHY   nothing answers it     n! WHY  and somebody should write it
+          f       asker could not open it
+words     w vague say the wording        c NOTE  for your team
+end       s       submit                 enter   next, without submitting
+          l WHO   could tell later       j WHY   nobody can judge it
+          u       undo                   q       stop; all is kept"""
 LONGEST = 6_000
 """Characters of a document that are shown."""
 LONGEST_LINE = 600

@@ -32,7 +32,7 @@ class Address:
 
     @property
     def engine(self) -> str:
-        """Return what answers there: sqlite, duckdb, postgresql, bigquery, …"""
+        """Return what answers there, such as sqlite, duckdb, postgresql or bigquery."""
         return self.url.get_backend_name()
 
     @property

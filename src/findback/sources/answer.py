@@ -67,6 +67,7 @@ class Answer(Archive):
         self.newest: datetime | None = None
         """Latest time in the rows that were read, in UTC; none in the future."""
         self._asked = asked
+        self._columns: tuple[str, ...] | None = None
         self._most = most
         self._times: tuple[str, ...] = ()
         self.admit({"rows": 0})
@@ -80,6 +81,12 @@ class Answer(Archive):
         super().close()
         self._asked.close()
 
+    def columns(self) -> tuple[str, ...]:
+        """Return the names of the columns; the database is asked for them once."""
+        if self._columns is None:
+            self._columns = self._asked.columns()
+        return self._columns
+
     def expect(self, given: Mapping[str, Wanted], needed: Mapping[str, Wanted], times: Wanted) -> None:
         """Check that the columns are there which a mapping names.
 
@@ -91,7 +98,7 @@ class Answer(Archive):
         Raises:
             SettingsError: If columns are missing or share a name; it lists those there are.
         """
-        columns = self._asked.columns()
+        columns = self.columns()
         if twice := sorted({column for column in columns if columns.count(column) > 1}):
             raise SettingsError(
                 f"the {self.path} has more than one column {twice[0]!r}", hint="name them apart in the query, with AS"
@@ -100,7 +107,7 @@ class Answer(Archive):
         if missing:
             raise SettingsError(
                 f"the {self.path} has no column for {'; '.join(missing)}",
-                hint=f"it has {', '.join(columns)[:2_000]}; name others with AS, or change [sources.{self.name}.mapping]",
+                hint=f"it has {', '.join(columns)[:2_000]}; AS gives them others, [sources.{self.name}] mapping too",
             )
         self._times = tuple(column for column in columns if column in times)
 
@@ -111,7 +118,7 @@ class Answer(Archive):
             RefusedError: If there are more, or larger ones, than may be read.
             EngineError: If the database fails.
         """
-        columns, now = self._asked.columns(), datetime.now(UTC)
+        columns, now = self.columns(), datetime.now(UTC)
         for number, row in enumerate(self._asked.rows(), start=1):
             if number > self._most:
                 raise RefusedError(f"the {self.path} has more than {self._most:,} rows", hint="narrow its WHERE")

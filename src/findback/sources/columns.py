@@ -17,12 +17,21 @@ def find_missing(columns: Iterable[str], given: Mapping[str, Wanted], needed: Ma
     ['text (message)', 'at (time or ts)']
     """
     there = frozenset(columns)
-    wanted = {**needed, **given}
+    wanted = {field: tuple(places) for field, places in ({**needed, **given}).items()}
     return [
-        f"{field} ({' or '.join(places)})"
-        for field, places in ((field, tuple(wanted[field])) for field in (*given, *(n for n in needed if n not in given)))
-        if not any(has_place(place, there) for place in places)
+        f"{field} ({' or '.join(wanted[field])})"
+        for field in dict.fromkeys((*given, *needed))
+        if not any(has_place(place, there) for place in wanted[field])
     ]
+
+
+def split_places(places: str) -> tuple[str, ...]:
+    """Return the places of a field that are named one after the other.
+
+    >>> split_places("text|body | message")
+    ('text', 'body', 'message')
+    """
+    return tuple(place.strip() for place in places.split("|"))
 
 
 def has_place(place: str, columns: frozenset[str]) -> bool:

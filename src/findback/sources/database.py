@@ -28,9 +28,7 @@ SINCE = "since"
 Given = TypeVar("Given")
 
 _LOG_NAME = "findback.sources"
-_READING = frozenset(
-    (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
-)
+_READING = frozenset((sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE))
 _STEPS = 10_000
 """Instructions of SQLite between looks at the clock."""
 _FIRST_WORD = re.compile(r"(?:\s|--[^\n]*\n|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/|\()*([a-zA-Z]+)")
@@ -97,7 +95,7 @@ class Database:
         """
         statement = self._statement
         if isinstance(statement, TextClause):
-            statement = text(f"SELECT * FROM (\n{statement.text}\n) AS findback_query LIMIT 0")
+            statement = text(f"SELECT * FROM (\n{statement.text}\n) AS findback_query LIMIT 0")  # noqa: S608 - the user's own
         return self._asked(lambda: self._describe(statement))
 
     def rows(self) -> Iterator[Sequence[Any]]:
@@ -234,18 +232,28 @@ def explain(error: Exception, address: Address, query: Query) -> FindbackError:
             f"the {query} gave no rows within {query.timeout:g} seconds",
             hint=f"add an index or a narrower WHERE, or raise timeout under [sources.{query.name}]",
         )
-    if state.startswith(_ABOUT_THE_STATEMENT):
-        shown = str(getattr(getattr(original, "diag", None), "message_primary", None) or f"error {state}")
-        return SettingsError(f"the {query} cannot be run: {shown[:300]}")
-    if named := _NAMES.search(said):
-        return SettingsError(f"the {query} cannot be run: {named[0]}")
-    if "not a database" in said or "malformed" in said:
-        return DataError(f"{address} is damaged, or no SQLite database")
-    where = f"set in {address.variable}" if address.variable else "named in findback.toml"
-    if isinstance(error, DBAPIError) and error.connection_invalidated or not state:
-        return EngineError(
-            f"the database of [sources.{query.name}] does not answer: {address}",
-            hint=f"check the address {where}, and that it runs and lets you in",
-        )
-    return EngineError(f"the database of [sources.{query.name}] failed: {type(original).__name__} {state}".rstrip())
+    if about := _about_the_statement(original, state):
+        return SettingsError(f"the {query} cannot be run: {about}")
+    return _about_the_database(error, state, address, query)
 
+
+def _about_the_statement(original: BaseException | None, state: str) -> str | None:
+    """Return what is wrong with the statement itself, which quotes nothing but names in it; None if it is not that."""
+    if state.startswith(_ABOUT_THE_STATEMENT):
+        diagnosis = getattr(original, "diag", None)
+        return str(getattr(diagnosis, "message_primary", None) or f"error {state}")[:300]
+    named = _NAMES.search(str(original)) if isinstance(original, sqlite3.Error) else None
+    return named[0] if named else None
+
+
+def _about_the_database(error: Exception, state: str, address: Address, query: Query) -> FindbackError:
+    original = error.orig if isinstance(error, DBAPIError) else error
+    if isinstance(original, sqlite3.DatabaseError) and not isinstance(original, sqlite3.OperationalError):
+        return DataError(f"{address} is damaged, or no SQLite database")
+    if state and not (isinstance(error, DBAPIError) and error.connection_invalidated):
+        return EngineError(f"the database of [sources.{query.name}] failed: {type(original).__name__} {state}")
+    where = f"set in {address.variable}" if address.variable else "named in findback.toml"
+    return EngineError(
+        f"the database of [sources.{query.name}] does not answer: {address}",
+        hint=f"check the address {where}, and that it runs and lets you in",
+    )

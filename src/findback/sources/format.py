@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from findback.model.thread import Audience, Person, Skipped, Thread
 from findback.model.turn import Turn
+from findback.sources.answer import Answer
 
 Family = Literal["chat", "tickets", "searchlog", "traces"]
 
@@ -97,5 +98,29 @@ class Source(Protocol):
         Raises:
             DataError: If it cannot be read, now or while it is iterated.
             RefusedError: If it is larger or deeper than a reader may go into.
+        """
+        ...
+
+
+@runtime_checkable
+class RowSource(Source, Protocol):
+    """A mapped reader, which also takes rows that a database gives."""
+
+    def expect(self, answer: Answer, options: SourceOptions) -> None:
+        """Check that the columns are there which the mapping needs; no row is read.
+
+        Raises:
+            SettingsError: If they are not, or there is no such mapping.
+            EngineError: If the database does not answer.
+        """
+        ...
+
+    def read_answer(self, answer: Answer, options: SourceOptions) -> Reading:
+        """Begin reading the rows, after `expect`.
+
+        Raises:
+            DataError: If they make no sense, now or while they are iterated.
+            RefusedError: If there are more than may be read, or the query does more than read.
+            EngineError: If the database fails.
         """
         ...

@@ -4,13 +4,18 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from findback.errors import FindbackError, SettingsError
+from findback.sources.answer import Answer
+from findback.sources.archive import Archive
 from findback.sources.chat.mapped_reader import MappedReader
-from findback.sources.chat.mapping import change_mapping, is_file, load_mapping
+from findback.sources.chat.mapping import MessageMapping, change_mapping, is_file, load_mapping
+from findback.sources.columns import split_places
 from findback.sources.format import Family, Reading, SourceOptions
 from findback.sources.opening import open_archive
 from findback.sources.rows import list_files
 
 _REQUIRED = ("author", "at", "text", "container")
+_NO_PLACES = ("markup", "array", "resolved", "files", "arrays", "audiences.")
+"""Keys, and beginnings of keys, of a mapping that name no field."""
 _PEEKED_FILES = 5
 
 
@@ -49,11 +54,42 @@ class MappedMessages:
             DataError: If it cannot be opened, or, at the end of reading, if records in it are broken.
             RefusedError: If it is larger than may be read.
         """
+        mapping = self._mapping(options)
+        return self._begin(mapping, open_archive(path), options)
+
+    def expect(self, answer: Answer, options: SourceOptions) -> None:
+        """Check that the query has the columns that the mapping names, and those without which there are no threads.
+
+        Raises:
+            SettingsError: If it has not.
+            EngineError: If the database does not answer.
+        """
+        mapping = self._mapping(options)
+        named = (key for key in options.mapping or {} if not key.startswith(_NO_PLACES) and key not in _NO_PLACES)
+        given = {key: split_places((options.mapping or {})[key]) for key in named}
+        needed = {key: split_places(mapping.message[key]) for key in _REQUIRED}
+        answer.expect(given, needed, needed["at"])
+
+    def read_answer(self, answer: Answer, options: SourceOptions) -> Reading:
+        """Begin reading messages from the rows of a query.
+
+        Raises:
+            SettingsError: If the query has not the columns that the mapping names.
+            DataError: At the end of reading, if rows are broken.
+            RefusedError: If there are more than may be read.
+            EngineError: If the database fails.
+        """
+        self.expect(answer, options)
+        return self._begin(self._mapping(options), answer, options)
+
+    def _mapping(self, options: SourceOptions) -> MessageMapping:
         mapping = change_mapping(load_mapping(self.name), options.mapping)
         missing = [key for key in _REQUIRED if not mapping.message.get(key)]
         if missing:
             raise SettingsError(f"the mapping does not say which field is {', '.join(missing)}")
-        archive = open_archive(path)
+        return mapping
+
+    def _begin(self, mapping: MessageMapping, archive: Archive, options: SourceOptions) -> Reading:
         reading = Reading()
         for reason, count in archive.left_out.items():
             reading.skipped.add(reason, count)

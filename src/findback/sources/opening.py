@@ -9,8 +9,8 @@ from findback.sources.folder import Folder, SingleFile
 from findback.sources.zipped import END_RECORD, Zip
 
 
-def open_archive(path: Path, limits: Limits = LIMITS) -> Archive:
-    """Open a folder, a zip, or one file as an export of one member.
+def open_archive(path: Path | Archive, limits: Limits = LIMITS) -> Archive:
+    """Open a folder, a zip, or one file as an export of one member; what is open already is returned as it is.
 
     Raises:
         MissingError: If nothing is there.
@@ -18,6 +18,8 @@ def open_archive(path: Path, limits: Limits = LIMITS) -> Archive:
         RefusedError: If it holds more than may be read.
         StorageError: If it may not be read.
     """
+    if isinstance(path, Archive):
+        return path
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):

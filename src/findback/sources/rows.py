@@ -1,4 +1,4 @@
-"""Rows of message exports: JSON, JSON Lines, CSV and Parquet, in a file, a folder or a zip."""
+"""Rows of message exports: JSON, JSON Lines, CSV and Parquet, in a file, a folder or a zip, or of a query."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from findback.errors import DataError, FindbackError
 from findback.model.thread import Place, Skipped
+from findback.sources.answer import Answer
 from findback.sources.archive import Archive
 from findback.sources.faults import Faults
 from findback.sources.tickets.items import Items, is_lines, read_lines
@@ -61,6 +62,9 @@ def read_rows(
 
 def _read(archive: Archive, name: str, envelopes: frozenset[str], faults: Faults, skipped: Skipped) -> Iterator[Row]:
     shown = archive.where(name)
+    if isinstance(archive, Answer):
+        yield from (Row(None, row.values, Place(shown, row.number)) for row in archive.rows())
+        return
     if plain_suffix(name) in _TABLES:
         for record in read_records(archive, name, faults):
             yield Row(None, record.value, record.place)

@@ -238,7 +238,7 @@ def import_sheet(
             plan.add(row)
             progress.advance()
         progress.finish()
-        plan.faults.settle(path.name, skip_bad=False)
+        _settle(plan.faults, path)
         applied = [_apply(desk, who, one, at, plan.conflicts, dry=request.dry_run) for one in plan.changes]
     return ReadSheet(
         file=str(path),
@@ -330,7 +330,7 @@ def _read(path: Path) -> tuple[list[Row], tuple[str, ...]]:
     """
     faults = Faults()
     rows = [row for row in read_rows(path, faults) if any(_cell(row, name).strip() for name in row.values)]
-    faults.settle(path.name, skip_bad=False)
+    _settle(faults, path)
     names = read_header(path)
     if rows and not {"key", "reference"} & set(names):
         raise DataError(
@@ -341,6 +341,17 @@ def _read(path: Path) -> tuple[list[Row], tuple[str, ...]]:
         raise DataError(f"{path.name} has none of the columns that are filled in: {', '.join(FILLED)}")
     extra = [name for name in names if name and name not in HEADER]
     return rows, (f"columns that mean nothing here: {', '.join(map(shown, extra))}",) if extra else ()
+
+
+def _settle(faults: Faults, path: Path) -> None:
+    """Refuse the whole sheet where anything in it is wrong."""
+    if faults.found:
+        count = f"{len(faults.found):,} fault{'s' if len(faults.found) > 1 else ''}"
+        raise DataError(
+            f"{path.name} has {count}; nothing of it was kept",
+            faults=faults.found,
+            hint="mend them, and import it again",
+        )
 
 
 def _cell(row: Row, name: str) -> str:

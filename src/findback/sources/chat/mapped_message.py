@@ -46,7 +46,7 @@ class MessageBuilder:
         author = row.text(paths["author"])
         identity = row.text(paths.get("id")) or (f"{at.timestamp():.3f}-{author}" if at is not None else fallback)
         if identity is None:
-            self.faults.add(place.file, None, f"the message at {place.offset} has neither id nor time")
+            self.faults.at(place, "has neither id nor time")
             return None
         self.directory.learn(author, row)
         marked = _read_markup(text, paths.get("markup", "plain"))

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from findback.errors import DataError
 from findback.model.thread import Message, Place, Thread
+from findback.sources.answer import Answer
 from findback.sources.archive import Archive
 from findback.sources.chat.directory import Directory
 from findback.sources.chat.mapped_message import MessageBuilder
@@ -31,7 +32,7 @@ class MappedReader:
         self.archive = archive
         self.options = options
         self.reading = reading
-        self.faults = Faults()
+        self.faults = Faults(rows=isinstance(archive, Answer))
         self.scope = Scope(options)
         self.rows = MappedRows(mapping, archive, self.faults, reading.skipped)
         self.directory = Directory(mapping, self.rows)
@@ -89,7 +90,7 @@ class MappedReader:
         own = row.text(paths["container"])
         container = (row.text(paths.get("whole_container")) if whole else None) or own
         if container is None or own is None:
-            self.faults.add(place.file, None, f"the message at {place.offset} does not say in which channel it stands")
+            self.faults.at(place, "does not say in which channel it stands")
             return
         channel = self.channel_of(container, row, whole=whole)
         message = self.builder.build(row, place, channel.audience or "private")

@@ -10,7 +10,7 @@ import orjson
 
 from findback.model.thread import Person, Place, Skipped
 from findback.sources.chat.slack_index import read_person
-from findback.sources.chat.slack_record import Record, keep_rest, make_record, open_value
+from findback.sources.chat.slack_record import NOTHING, Record, keep_rest, make_record, open_value
 from findback.sources.faults import Faults
 
 MOST_CHARACTERS = 1_000_000
@@ -161,7 +161,7 @@ class Entries:
                 else:
                     del self.threads[key]
 
-    def _take(self, message: Any, file: int, position: int) -> tuple[str, str, str | None, Any, Record] | None:
+    def _take(self, message: Any, file: int, position: int) -> tuple[str, str, str | None, Any, Record | None] | None:
         """Return the parts of a message that is not just a text by a person, or None if it is not to be read."""
         if type(message) is not Record:
             self._fault(file, position, "no object")
@@ -182,7 +182,10 @@ class Entries:
             if reason is not None:
                 self._skipped.add(reason)
                 return None
-            return ts, text, user if type(user) is str else None, message.thread_ts, keep_rest(message, blocks=not text)
+            rest = keep_rest(message, blocks=not text)
+            # A field that holds null is one that is not there.
+            plain = text and rest == NOTHING
+            return ts, text, user if type(user) is str else None, message.thread_ts, None if plain else rest
         except orjson.JSONDecodeError as error:
             self._fault(file, position, f"not JSON: {error.msg}")
             return None

@@ -9,12 +9,11 @@ from findback.model.thread import ActorKind, Audience, Link, Message, Reaction, 
 from findback.sources.chat.gaps import split_at_gaps, uses_threads
 from findback.sources.chat.slack_blocks import list_addresses, list_texts, write_blocks
 from findback.sources.chat.slack_entries import MOST_CHARACTERS, REST, TS, USER, Entries, Entry, locate
-from findback.sources.chat.slack_record import Record
+from findback.sources.chat.slack_record import NOTHING, Record
 from findback.sources.chat.slack_text import read_slack_text
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _BOT_SUBTYPES = frozenset(("bot_message", "slackbot_response", "assistant_app_thread"))
-_NOTHING = Record()
 
 
 class Conversation(NamedTuple):
@@ -98,7 +97,7 @@ def _by_time(entry: Entry) -> tuple[float, str]:
 
 
 def _edited_at(entry: Entry) -> float:
-    edited: Any = (entry[REST] or _NOTHING).edited
+    edited: Any = (entry[REST] or NOTHING).edited
     ts = edited.get("ts") if isinstance(edited, dict) else None
     return seconds(str(ts)) if ts is not None else -1.0
 
@@ -143,7 +142,7 @@ def is_by_bot(entry: Entry, bots: AbstractSet[str]) -> bool:
 def build_message(entry: Entry, files: Sequence[str], bots: AbstractSet[str], audience: Audience) -> Message:
     """Return a message as a record."""
     ts, text, user, _, held = entry
-    rest = held or _NOTHING
+    rest = held or NOTHING
     source = text or write_blocks(rest.blocks)
     marked = read_slack_text(source[:MOST_CHARACTERS])
     actor: ActorKind = "bot" if is_by_bot(entry, bots) else "unknown" if user is None else "human"

@@ -39,6 +39,7 @@ class Record(msgspec.Struct, gc=False):
     user_profile: Later = None
 
 
+NOTHING = Record()
 _FIELDS = frozenset(Record.__struct_fields__)
 _DECODER = msgspec.json.Decoder(list[Record])
 
@@ -84,6 +85,7 @@ def keep_rest(message: Record, *, blocks: bool) -> Record:
         subtype=message.subtype,
         bot_id=message.bot_id,
         username=message.username,
+        hidden=message.hidden,
         file=open_value(message.file),
         files=open_value(message.files),
         attachments=open_value(message.attachments),

@@ -28,16 +28,18 @@ def open_duckdb(
     scratch: Path | None,
     inputs: Sequence[Path] = (),
     *,
+    file: Path | None = None,
     threads: int = 2,
     memory: str = "2GB",
 ) -> Any:
-    """Return an Ibis connection to a DuckDB in memory that can reach nothing but its inputs.
+    """Return an Ibis connection to a DuckDB in memory, or on a file it only reads; it reaches nothing but its inputs.
 
     Extensions are neither installed nor loaded, persistent secrets are off, and the settings are locked.
 
     Args:
         scratch: Private folder under which it spills when memory is short; None forbids spilling.
         inputs: Files it may read in place.
+        file: A DuckDB database to read.
         threads: Most threads it uses.
         memory: Most memory it uses before it spills, as DuckDB writes sizes.
 
@@ -50,7 +52,8 @@ def open_duckdb(
         with storage_errors(scratch):
             spill = tempfile.mkdtemp(prefix="duckdb-", dir=scratch)
     connection = ibis.duckdb.connect(
-        ":memory:",
+        file or ":memory:",
+        read_only=file is not None,
         threads=threads,
         memory_limit=memory,
         temp_directory=spill,

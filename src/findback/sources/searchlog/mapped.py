@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from findback.errors import UsageError
+from findback.sources.answer import Answer
 from findback.sources.format import Family, Reading, SourceOptions
 from findback.sources.searchlog.engines import closed_on_error, load_events, open_duckdb
 from findback.sources.searchlog.events import KINDS, Event, EventKind, digest_of
@@ -64,20 +65,58 @@ class MappedSource:
             MissingError: If nothing is there.
             UsageError: If the user's columns or actions make no sense.
         """
-        mapping = self.mapping.with_columns(options.mapping or {})
+        mapping = self._mapping(options)
         if self.mapping.by_query and options.mapping and has_columns(path, options.mapping.values()):
             # A flat table whose columns the user names needs no loading.
             return read_flat_file(path, options.mapping, options)
-        reading = Reading()
-        findings = Findings(reading.skipped, skip_bad=options.skip_bad)
-        log = _MappedLog(mapping, options, findings)
-        connection = open_duckdb(options.scratch, threads=options.threads, memory=options.memory)
-        with closed_on_error(connection):
-            reading.table = load_events(connection, in_scope(log.raws(path), options, reading.skipped), reading.skipped)
-            findings.settle(str(path))
-        if mapping.note:
-            reading.notes.append(mapping.note)
-        return reading
+        return _load(mapping, path, options)
+
+    def expect(self, answer: Answer, options: SourceOptions) -> None:
+        """Check that the query has the columns that the mapping names, and the time and what was typed.
+
+        Raises:
+            SettingsError: If it has not.
+            EngineError: If the database does not answer.
+            UsageError: If the user's columns make no sense.
+        """
+        mapping = self._mapping(options)
+        time, query = _places(mapping.time.path if mapping.time else ()), _places(mapping.columns.get("query", ()))
+        needed = {"query": query} if "asked" in mapping.columns else {"time": time, "query": query}
+        answer.expect({name: (path,) for name, path in (options.mapping or {}).items()}, needed, time)
+
+    def read_answer(self, answer: Answer, options: SourceOptions) -> Reading:
+        """Load the rows of a query into a table.
+
+        Raises:
+            SettingsError: If the query has not the columns that the mapping names.
+            DataError: If rows cannot be read and bad ones are not skipped.
+            RefusedError: If there are more than may be read.
+            EngineError: If the database fails.
+        """
+        with answer:
+            self.expect(answer, options)
+            return _load(self._mapping(options), answer, options)
+
+    def _mapping(self, options: SourceOptions) -> LogMapping:
+        return self.mapping.with_columns(options.mapping or {})
+
+
+def _load(mapping: LogMapping, place: Path | Answer, options: SourceOptions) -> Reading:
+    reading = Reading()
+    findings = Findings(reading.skipped, skip_bad=options.skip_bad, rows=isinstance(place, Answer))
+    log = _MappedLog(mapping, options, findings)
+    raws = log.raws_of_rows(place) if isinstance(place, Answer) else log.raws(place)
+    connection = open_duckdb(options.scratch, threads=options.threads, memory=options.memory)
+    with closed_on_error(connection):
+        reading.table = load_events(connection, in_scope(raws, options, reading.skipped), reading.skipped)
+        findings.settle(str(place.path if isinstance(place, Answer) else place))
+    if mapping.note:
+        reading.notes.append(mapping.note)
+    return reading
+
+
+def _places(paths: Paths) -> tuple[str, ...]:
+    return (paths,) if isinstance(paths, str) else paths
 
 
 class _MappedLog:
@@ -93,11 +132,19 @@ class _MappedLog:
         self.aggregated = "asked" in mapping.columns
 
     def raws(self, path: Path) -> Iterator[Raw]:
+        """Yield the events of a file or folder."""
         for file in list_files(path):
             for place, record in self._records(file):
                 raw = self._raw(record, file, place)
                 if raw is not None:
                     yield raw
+
+    def raws_of_rows(self, answer: Answer) -> Iterator[Raw]:
+        """Yield the events of a query's rows."""
+        for row in answer.rows():
+            raw = self._raw(row.values, answer.path, row.number)
+            if raw is not None:
+                yield raw
 
     def _records(self, file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         if self.mapping.line is None:

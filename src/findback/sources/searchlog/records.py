@@ -40,9 +40,17 @@ class RecordAt(NamedTuple):
 class Findings:
     """What went wrong in the files of one reading, and what was left out."""
 
-    def __init__(self, skipped: Skipped, *, skip_bad: bool) -> None:
+    def __init__(self, skipped: Skipped, *, skip_bad: bool, rows: bool = False) -> None:
+        """Begin with nothing.
+
+        Args:
+            skipped: Where what is left out is counted.
+            skip_bad: Whether records that cannot be read are.
+            rows: Whether places are rows of a query and not lines of a file.
+        """
         self.skipped = skipped
         self.skip_bad = skip_bad
+        self.rows = rows
         self.faults: list[Fault] = []
         self.count = 0
 
@@ -52,7 +60,8 @@ class Findings:
         if self.skip_bad:
             self.skipped.add("bad records")
         elif len(self.faults) < FAULT_LIMIT:
-            self.faults.append(Fault(str(path), line, message))
+            where, line = (f"row {line} of the {path}", None) if self.rows else (str(path), line)
+            self.faults.append(Fault(where, line, message))
 
     def settle(self, what: str) -> None:
         """End the reading.

@@ -133,8 +133,22 @@ def read_table(connection: Any, name: str, options: SourceOptions, *, database: 
     """
     if options.mapping is None:
         raise UsageError(f"no columns are named for the table {name}", hint="give a mapping: time, query, …")
-    table = connection.table(name, database=database)
-    shaped = shape_table(table, options.mapping, engine=connection.name, actions=options.actions)
+    return read_events(connection.table(name, database=database), options.mapping, options, engine=connection.name)
+
+
+def read_events(table: Any, columns: Mapping[str, str], options: SourceOptions, *, engine: str) -> Reading:
+    """Read a table or query of a warehouse as search events, in place.
+
+    Args:
+        table: One row per event.
+        columns: Its column for each of findback's.
+        options: What may be read, and what the values of `kind` mean.
+        engine: Name of the Ibis backend it runs on.
+
+    Raises:
+        UsageError: If the columns do not fit the table or the engine.
+    """
+    shaped = shape_table(table, columns, engine=engine, actions=options.actions)
     reading = Reading(notes=["read in place: nothing is made in the warehouse"])
     reading.table = _in_scope(shaped, options, reading.skipped)
     return reading

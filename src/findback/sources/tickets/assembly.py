@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from findback.model.thread import ActorKind, Link, LinkKind, Message, Person, Place, Skipped, StatusChange, Thread
+from findback.sources.answer import Answer
 from findback.sources.archive import Archive
 from findback.sources.faults import Faults
 from findback.sources.format import Reading, SourceOptions
@@ -43,12 +44,12 @@ class MappedExport:
     """The tickets of one export, put together by a mapping."""
 
     def __init__(
-        self, name: str, mapping: Mapping[str, Any], path: Path, options: SourceOptions, reading: Reading
+        self, name: str, mapping: Mapping[str, Any], place: Path | Answer, options: SourceOptions, reading: Reading
     ) -> None:
         self._name = name
         self._mapping = mapping
         self._ticket_at: Mapping[str, Any] = mapping["ticket"]
-        self._ledger = Ledger(path, options, reading)
+        self._ledger = Ledger(place, options, reading)
         self._envelopes = frozenset(mapping["arrays"])
         self._patterns = [re.compile(pattern) for pattern in mapping.get("links", {}).get("patterns", ())]
         self._dates = Dates(self._ticket_at.get("layouts", ()))

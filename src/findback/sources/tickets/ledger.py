@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from findback.model.thread import Person, Thread
+from findback.sources.answer import Answer
 from findback.sources.archive import Archive
 from findback.sources.faults import Faults
 from findback.sources.format import Reading, SourceOptions
@@ -17,9 +18,9 @@ from findback.sources.tickets.scope import Scope
 class Ledger:
     """What is wrong with an export, who is in it, which tickets were given, what was left out."""
 
-    def __init__(self, path: Path, options: SourceOptions, reading: Reading) -> None:
-        self.path = path
-        self.faults = Faults()
+    def __init__(self, place: Path | Answer, options: SourceOptions, reading: Reading) -> None:
+        self.place = place
+        self.faults = Faults(rows=isinstance(place, Answer))
         self.held = Held()
         self.notes = reading.notes
         self.skipped = reading.skipped
@@ -36,7 +37,7 @@ class Ledger:
         Raises:
             StorageError: If it may not be read.
         """
-        with open_archive(self.path) as archive:
+        with open_archive(self.place) as archive:
             members = list_members(archive, suffixes)
             count_others(archive, members, self.skipped)
             yield archive, members
@@ -80,4 +81,5 @@ class Ledger:
         """
         if orphans is not None and self.held:
             self.skipped.add(orphans, len(self.held))
-        self.faults.settle(str(self.path), self.skipped, self.notes, skip_bad=self._skip_bad)
+        what = self.place.path if isinstance(self.place, Answer) else self.place
+        self.faults.settle(str(what), self.skipped, self.notes, skip_bad=self._skip_bad)

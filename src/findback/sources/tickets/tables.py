@@ -1,4 +1,4 @@
-"""Rows of tickets from CSV and Parquet, beside those from JSON."""
+"""Rows of tickets from CSV, Parquet and queries, beside those from JSON."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 from findback.errors import RefusedError
 from findback.model.thread import Place, Skipped
 from findback.registry import load_module
+from findback.sources.answer import Answer
 from findback.sources.archive import Archive
 from findback.sources.faults import Faults
 from findback.sources.tickets.export import Row, read_rows
@@ -26,7 +27,7 @@ def read_table(
     *,
     envelopes: frozenset[str],
 ) -> Iterator[Row]:
-    """Yield the rows of a member, whatever of JSON, JSON Lines, CSV and Parquet it is.
+    """Yield the rows of a member, whatever of JSON, JSON Lines, CSV, Parquet and query it is.
 
     Raises:
         DataError: If the member is damaged.
@@ -34,6 +35,11 @@ def read_table(
         StorageError: If it may not be read.
         MissingLibraryError: If it is Parquet and pyarrow is not installed.
     """
+    if isinstance(archive, Answer):
+        shown = archive.where(name)
+        for row in archive.rows():
+            yield Row(None, Fields(row.values, shown, row.number, faults), Place(shown, row.number), name)
+        return
     head = archive.peek(name, 4_096)
     if head.startswith(b"PAR1"):
         yield from _read_parquet(archive, name, faults)

@@ -1,4 +1,4 @@
-"""Retrieval calls of any system, by a mapping: JSON, JSON Lines, CSV or Parquet."""
+"""Retrieval calls of any system, by a mapping: JSON, JSON Lines, CSV, Parquet or a query."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -7,6 +7,8 @@ from typing import Any, cast, get_args
 
 from findback.model.thread import Audience
 from findback.model.turn import RetrievalCall
+from findback.sources.answer import Answer
+from findback.sources.columns import split_places
 from findback.sources.format import Reading, SourceOptions
 from findback.sources.traces.drafts import Draft, Gathering, begin_reading, make_calls
 from findback.sources.traces.evaluation import is_marked
@@ -33,6 +35,34 @@ def recognise(path: Path) -> str | None:
 def read(path: Path, options: SourceOptions) -> Reading:
     """Begin reading. Rows that share a turn, or a conversation and a wording in a row, are one turn."""
     return begin_reading(name, path, options, _gather)
+
+
+def expect(answer: Answer, options: SourceOptions) -> None:
+    """Check that the query has the columns that the mapping names, and one that says what was searched for.
+
+    Raises:
+        SettingsError: If it has not.
+        EngineError: If the database does not answer.
+    """
+    mapping, given = load_mapping(name, options.mapping), options.mapping or {}
+    paths = {field: split_places(path) for field, path in mapping.paths.items()}
+    searched = [path for field in ("query", "arguments", "calls") for path in paths.get(field, ())]
+    answer.expect(
+        {field: split_places(path) for field, path in given.items()},
+        {"query, arguments or calls": searched},
+        (*paths.get("at", ()), *paths.get("ended", ())),
+    )
+
+
+def read_answer(answer: Answer, options: SourceOptions) -> Reading:
+    """Begin reading the rows of a query, as `read` does those of a file.
+
+    Raises:
+        SettingsError: If the query has not the columns that the mapping names.
+        EngineError: If the database fails.
+    """
+    expect(answer, options)
+    return begin_reading(name, answer, options, _gather)
 
 
 def _looks(look: Look) -> str | None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from findback.model.thread import Audience, Place, Skipped
 from findback.model.turn import RetrievalCall, Turn
+from findback.sources.answer import Answer
 from findback.sources.faults import Faults
 from findback.sources.format import Reading, SourceOptions
 from findback.sources.opening import open_archive
@@ -64,7 +65,7 @@ class Draft:
 class Gathering:
     """What a reader of one format works with."""
 
-    path: Path
+    place: Path | Answer
     options: SourceOptions
     faults: Faults
     tools: RetrievalTools
@@ -73,7 +74,7 @@ class Gathering:
 
     def records(self, *, whole: bool = False) -> Iterator[TraceRecord]:
         """Yield the records of every trace file, file by file."""
-        with open_archive(self.path) as archive:
+        with open_archive(self.place) as archive:
             names = trace_names(archive)
             beside = len(archive.names) - len(names)
             if beside:
@@ -98,14 +99,14 @@ class Gathering:
 
 
 def begin_reading(
-    source: str, path: Path, options: SourceOptions, gather: Callable[[Gathering], Iterable[Draft]]
+    source: str, place: Path | Answer, options: SourceOptions, gather: Callable[[Gathering], Iterable[Draft]]
 ) -> Reading:
     """Return a reading whose turns come from `gather`, once the first of them is asked for."""
     reading = Reading()
     gathering = Gathering(
-        path=path,
+        place=place,
         options=options,
-        faults=Faults(),
+        faults=Faults(rows=isinstance(place, Answer)),
         tools=RetrievalTools(options.retrieval_tools),
         skipped=reading.skipped,
         notes=reading.notes,
@@ -158,9 +159,9 @@ def make_calls(
 
 def _turns(source: str, gathering: Gathering, gather: Callable[[Gathering], Iterable[Draft]]) -> Iterator[Turn]:
     drafts = list(gather(gathering))
-    gathering.faults.settle(
-        gathering.path.name, gathering.skipped, gathering.notes, skip_bad=gathering.options.skip_bad
-    )
+    place, options = gathering.place, gathering.options
+    what = str(place.path) if isinstance(place, Answer) else place.name
+    gathering.faults.settle(what, gathering.skipped, gathering.notes, skip_bad=options.skip_bad)
     kept = [draft for draft in drafts if _keep(draft, gathering)]
     _link(kept)
     turns = (_finish(source, draft, gathering.skipped) for draft in kept if _recent(draft, gathering))

@@ -14,6 +14,7 @@ import orjson
 from findback.errors import DataError, Fault, RefusedError
 from findback.model.thread import Place
 from findback.registry import load_module
+from findback.sources.answer import Answer
 from findback.sources.archive import Archive, explain_json
 from findback.sources.faults import Faults
 from findback.text.delimited import delimited_records
@@ -34,12 +35,14 @@ class TraceRecord(NamedTuple):
     """A line's value, an item of a top-level array, a row as a dictionary, or a whole document."""
     place: Place
     line: int | None
-    """1-based line; None inside a JSON document and in Parquet."""
+    """1-based line, or row of a query; None inside a JSON document and in Parquet."""
+    digest: str | None = None
+    """Of what is in a row of a query, whose place is another one next time."""
 
     @property
     def key(self) -> str:
         """Return a name for it that stays when the export is moved or grows."""
-        return f"{PurePosixPath(self.place.file).name}#{self.place.offset}"
+        return self.digest or f"{PurePosixPath(self.place.file).name}#{self.place.offset}"
 
 
 class Peek(NamedTuple):
@@ -111,10 +114,14 @@ def read_records(archive: Archive, name: str, faults: Faults, *, whole: bool = F
         StorageError: If it may not be read.
         MissingLibraryError: If it is Parquet and pyarrow is not installed.
     """
+    if isinstance(archive, Answer):
+        for row in archive.rows():
+            yield TraceRecord(row.values, Place(archive.where(name), row.number), row.number, row.digest)
+        return
     kind = peek(archive, name).kind
     if kind == "parquet":
-        for position, row in enumerate(_parquet_rows(archive, name)):
-            yield TraceRecord(row, Place(archive.where(name), position), None)
+        for position, values in enumerate(_parquet_rows(archive, name)):
+            yield TraceRecord(values, Place(archive.where(name), position), None)
     elif kind == "csv":
         yield from _read_csv(archive, name, faults)
     elif kind == "jsonl":

@@ -206,8 +206,7 @@ def _show(
         fault=fault,
         hint=hint,
         conflict=conflict,
-        ask_link=None,
-        ask_until=None,
+        case_id=next((one.case_id for one in site.bench.cases([key])), "") if found.state == "released" else "",
         request_id=secrets.token_urlsafe(9),
     )
 

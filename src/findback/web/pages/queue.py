@@ -11,6 +11,7 @@ from starlette.responses import RedirectResponse, Response
 
 from findback.model.case import WORDINGS
 from findback.model.reviewer import Reviewer
+from findback.steps.caselist import list_questioned
 from findback.steps.review import QueueFilters, list_queue, next_item, progress, reserve
 from findback.steps.reviewweek import open_week
 from findback.web.render import render_page
@@ -70,6 +71,7 @@ def queue(request: Request, asked: Annotated[QueueQuery, Query()]) -> Response:
         link=lambda **changed: f"/queue?{address(asked, **changed)}",
         here=address(asked),
         leads="lead" in reviewer.roles,
+        doubts=len(list_questioned(site.bench)) if "lead" in reviewer.roles else 0,
     )
 
 
