@@ -68,13 +68,13 @@ def main() -> None:
             for side in SIDES:
                 command = [sys.executable, __file__, "--side", side, "--export", str(export)]
                 results[side].append(json.loads(subprocess.run(command, check=True, capture_output=True).stdout))
-        base = statistics.median(result["seconds"] for result in results["parse"])
+        base, base_cpu = (statistics.median(result[key] for result in results["parse"]) for key in ("seconds", "cpu"))
         for side in SIDES:
             seconds = statistics.median(result["seconds"] for result in results[side])
             cpu = statistics.median(result["cpu"] for result in results[side])
             last = results[side][-1]
             print(
-                f"{NAMES[side]:50} {seconds:7.2f} s ({seconds / base:.2f}x)  CPU {cpu:7.2f} s  "
+                f"{NAMES[side]:50} {seconds:7.2f} s ({seconds / base:.2f}x)  CPU {cpu:7.2f} s ({cpu / base_cpu:.2f}x)  "
                 f"peak {last['peak']:6.0f} MB  candidates {last['found']:,.0f} ({last['found'] / messages:.1%})"
             )
 

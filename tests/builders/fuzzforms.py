@@ -102,3 +102,14 @@ def multipart(body: str) -> bytes:
         for name, _, value in (one.partition("=") for one in body.split("&"))
     ]
     return ("".join(parts) + "--xx--\r\n").encode()
+
+
+def models_of(app: FastAPI) -> list[type[BaseModel]]:
+    """Return the records that routes read from forms, addresses and bodies."""
+    found: list[type[BaseModel]] = []
+    for route in _walk(app.router.routes):
+        for parameter in inspect.signature(route.endpoint).parameters.values():
+            kind = (get_args(parameter.annotation) or (parameter.annotation,))[0]
+            if isinstance(kind, type) and issubclass(kind, BaseModel):
+                found.append(kind)
+    return found

@@ -25,6 +25,9 @@ private = "private"
 [corpus]
 path = "portal"
 
+[review]
+overlap = 0
+
 [retrievers.bm25]
 kind = "bm25"
 """

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -102,6 +103,8 @@ def test_interrupting_loses_nothing(there: SimpleNamespace) -> None:
     first.type("w plain")
     first.wait_for("wording: plain")
     first.wait_for("review> ")
+    # The prompt shows before reading begins, and a signal in between waits for the next line.
+    time.sleep(1)
     first.process.send_signal(signal.SIGINT)
     assert "everything decided is kept" in first.wait_for("everything decided is kept")
     assert first.end() == 130

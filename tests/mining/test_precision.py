@@ -13,9 +13,10 @@ from findback.corpus.open import open_corpus
 from findback.measure.intervals import exact_interval
 from findback.mining.caps import Capping
 from findback.mining.cues import Cues
+from findback.mining.exchangerules import ThreadSettings
 from findback.mining.links import LinkResolver
 from findback.mining.screen import Screen
-from findback.mining.threads import ThreadRules, ThreadSettings
+from findback.mining.threads import ThreadRules
 from findback.model.settings import CorpusSettings
 from findback.sources.chat import slack
 from findback.sources.format import SourceOptions

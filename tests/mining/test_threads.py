@@ -13,9 +13,10 @@ from findback.errors import SettingsError
 from findback.mining.caps import Capping, Caps
 from findback.mining.control import ControlSample
 from findback.mining.cues import Cues
+from findback.mining.exchangerules import ThreadSettings
 from findback.mining.links import LinkResolver
 from findback.mining.screen import Screen
-from findback.mining.threads import ThreadRules, ThreadSettings
+from findback.mining.threads import ThreadRules
 from findback.model.document import Document
 from findback.model.found import Found
 from findback.model.hits import Span

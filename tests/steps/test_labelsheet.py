@@ -19,9 +19,10 @@ from findback.model.case import Judgement
 from findback.model.review import Review
 from findback.model.reviewer import Reviewer
 from findback.steps.bench import open_bench
-from findback.steps.labelsheet import FORMAT, HEADER, LabelExportRequest, LabelImportRequest, export_sheet, import_sheet
+from findback.steps.labelsheet import LabelExportRequest, LabelImportRequest, export_sheet, import_sheet
 from findback.steps.review import open_desk, open_item, save, submit
 from findback.steps.sheetcells import read_marked, write_marked
+from findback.steps.sheetplan import FORMAT, HEADER
 
 ANA = Reviewer("ana", "Ana", ("reviewer", "lead"), ("public",))
 BADGE, LEAVE, VPN = "howto/badge.md", "policies/leave.md", "howto/vpn.md"

@@ -30,25 +30,25 @@ def test_a_link_asks_one_question_once(client: TestClient, site: Site) -> None:
     page = client.get(path).text
     assert "cant get in from home since monday" in page
     assert "try this" not in page
-    done = client.post(path, data={"helped": "some", "documents": "howto/vpn.md\n\n", "note": "mail ana@example.org"})
+    done = send(client, path, helped="some", documents="howto/vpn.md\n\n", note="mail ana@example.org")
     assert done.status_code == 200
     (ask,) = site.bench.asks_of(key)
     assert ask.answer is not None
     assert ask.answer.documents == ("howto/vpn.md",)
     assert "ana@example.org" not in (ask.answer.note or "")
     assert client.get(path).status_code == 404
-    assert client.post(path, data={"helped": "none"}).status_code == 404
+    assert send(client, path, helped="none").status_code == 404
 
 
 def test_none_of_them_is_an_answer(client: TestClient, site: Site) -> None:
     """An empty list needs 'no document did'; what is no document is refused, and what was typed stays."""
     key = key_of(site, "from home")
     path = link_for(client, key)
-    assert client.post(path, data={"helped": "some"}).status_code == 422
-    wrong = client.post(path, data={"helped": "some", "documents": "https://elsewhere.example.org/x", "note": "mine"})
+    assert send(client, path, helped="some").status_code == 422
+    wrong = send(client, path, helped="some", documents="https://elsewhere.example.org/x", note="mine")
     assert wrong.status_code == 422
     assert "mine" in wrong.text
-    assert client.post(path, data={"helped": "none"}).status_code == 200
+    assert send(client, path, helped="none").status_code == 200
     assert site.bench.asks_of(key)[0].answer.documents == ()  # type: ignore[union-attr]
 
 
@@ -71,7 +71,7 @@ def test_a_team_answers_behind_its_login(team_client: Any, team_site: Site) -> N
     assert (sent.status_code, sent.headers["location"]) == (303, f"/login?next={path}")
     assert stranger.post(path, data={"helped": "none"}).status_code == 401
     assert "from home" in reporter.get(path).text
-    assert reporter.post(path, data={"helped": "none"}).status_code == 200
+    assert send(reporter, path, helped="none").status_code == 200
 
 
 def test_other_sites_cannot_answer(client: TestClient, site: Site) -> None:
@@ -85,6 +85,6 @@ def test_hostile_texts_are_inert(client: TestClient, site: Site) -> None:
     """Odd characters of a question, and markup typed into the form, come out as text."""
     path = link_for(client, key_of(site, "escape"))
     assert_inert(client.get(path).text)
-    answer = client.post(path, data={"helped": "some", "documents": HOSTILE, "note": HOSTILE})
+    answer = send(client, path, helped="some", documents=HOSTILE, note=HOSTILE)
     assert answer.status_code == 422
     assert_inert(answer.text)

@@ -10,6 +10,7 @@ import pytest
 from builders.candidates import candidate, line, span
 from builders.provider import FOLDER
 from builders.reviewsite import LivePage, serve_page
+from findback.evalset.release import read_release, release_folder
 from findback.model.candidate import Candidate, DocumentLink, RedactedText
 from findback.model.reviewer import Reviewer
 from findback.steps.review import open_item
@@ -19,6 +20,7 @@ sync_api = pytest.importorskip("playwright.sync_api", reason="browser-missing: p
 CHROMIUM = shutil.which("chromium")
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking")
 AXE = FOLDER / "node_modules" / "axe-core" / "axe.min.js"
+PAGES = ("/queue", "/week", "/cases", "/scores", "/gaps", "/releases", "/agreement", "/jobs", "/privacy", "/tokens")
 ODD = "who is 👩🏽‍🔧 Zoe\u0308 at the desk"
 """An emoji of four code points and a letter of two."""
 
@@ -127,6 +129,33 @@ def test_a_review_from_new_to_ready_by_keyboard_alone(page: "sync_api.Page", liv
     assert (saved.stage, saved.review.wording) == ("submitted", "plain")
     assert [(one.doc, one.grade) for one in saved.review.judged] == [("howto/badge.md", 3)]
     assert live.desk.bench.get(key_of(live, 0)).state in ("ready", "second-opinion")
+
+
+def tab_to(page: "sync_api.Page", selector: str) -> None:
+    """Walk the page with the Tab key until something has the focus."""
+    for _ in range(120):
+        page.keyboard.press("Tab")
+        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            return
+    raise AssertionError(f"the Tab key does not lead to {selector}")
+
+
+def test_from_new_to_released_by_keyboard_alone(page: "sync_api.Page", live: LivePage) -> None:
+    """Review, then the releases page, a note and the button: the case is in a release, and no mouse was touched."""
+    page.keyboard.press("n")
+    page.wait_for_url("**/items/**")
+    settled(page, lambda: page.keyboard.press("w"))
+    settled(page, lambda: page.keyboard.press("e"))
+    assert live.desk.bench.get(key_of(live, 0)).state == "ready"
+    tab_to(page, "nav a[href='/releases']")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/releases")
+    tab_to(page, "input[name=message]")
+    page.keyboard.type("first exam")
+    page.keyboard.press("Enter")
+    wait_until(lambda: live.desk.bench.get(key_of(live, 0)).state == "released", 60)
+    released = read_release(release_folder(live.desk.workspace.evalset, 1))
+    assert [case.query for case in released.content.cases] == ["where is the page about badge?"]
 
 
 def test_keys_pressed_faster_than_the_server_answers_are_not_lost(page: "sync_api.Page", live: LivePage) -> None:
@@ -278,7 +307,7 @@ def test_pages_fit_and_have_no_serious_accessibility_fault(
     page = context.new_page()
     page.goto(live.link)
     item = f"/items/{key_of(live, 1)}"
-    for address in ("/queue", "/week", item, f"{item}/document?id=howto/badge.md", f"{item}?q=badge"):
+    for address in (*PAGES, item, f"{item}/document?id=howto/badge.md", f"{item}?q=badge"):
         page.goto(f"{live.address}{address}")
         assert page.evaluate("document.documentElement.scrollWidth") <= width, address
         page.evaluate(AXE.read_text("utf-8"))

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from findback.cli.asking import ask_for_trust
 from findback.cli.progress import Bars
 from findback.cli.shown import show, show_json
 from findback.reporting.terminal import mined_view
@@ -24,13 +25,13 @@ def mine(*exports: Path, request: Annotated[Options | None, Parameter(name="*")]
     """Find failed searches in exports, redact them, and put them into the private workbench.
 
     Args:
-        exports: Exports to read; those of [sources] in findback.toml when none is named.
+        exports: Exports to read; the exports and databases of [sources] in findback.toml when none is named.
         request: Everything else.
         json: Print JSON instead of tables.
     """
     asked = (request or Options()).model_copy(update={"exports": exports})
     with Bars() as bars:
-        mined = run(open_workspace(required=False), asked, progress=bars)
+        mined = run(open_workspace(required=False), asked, progress=bars, ask=ask_for_trust)
     if json:
         show_json(mined)
         return

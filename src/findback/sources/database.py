@@ -214,6 +214,15 @@ def check_statement(query: Query) -> str:
     return written
 
 
+def uses_since(statement: str) -> bool:
+    """Return whether a query asks for what is newer than the last run.
+
+    >>> uses_since("SELECT 1 WHERE at >= :since"), uses_since("SELECT at::since FROM t")
+    (True, False)
+    """
+    return SINCE in _parameters(text(statement))
+
+
 def _parameters(statement: TextClause) -> set[str]:
     return set(statement.compile().params)
 

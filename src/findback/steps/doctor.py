@@ -9,10 +9,20 @@ from findback.corpus.corpus import Corpus
 from findback.errors import FindbackError
 from findback.model.protocols import Query, Retriever
 from findback.model.record import Record, Request
+from findback.model.settings import SourceSettings
 from findback.retrievers.build import build_retriever, list_trusted
 from findback.retrievers.foreign import search_contained
+from findback.sources.format import SourceOptions
 from findback.steps.masking import mask_text
-from findback.steps.opening import SetRequest, newest_release, open_documents, surround, trusted_items, with_others
+from findback.steps.opening import (
+    SetRequest,
+    needs_trust,
+    newest_release,
+    open_documents,
+    surround,
+    trusted_items,
+    with_others,
+)
 from findback.trust import digest_of, is_trusted
 from findback.workspace import Workspace
 
@@ -50,13 +60,14 @@ class Checkup(Record):
 
 
 def doctor(workspace: Workspace, request: DoctorRequest) -> Checkup:
-    """Check settings, private folder, corpus, set and retrievers; an untrusted workspace runs nothing."""
+    """Check settings, private folder, corpus, set, retrievers and sources; an untrusted workspace runs nothing."""
     items = [_settings(workspace), _private(workspace)]
     corpus, item = _corpus(workspace)
     items.append(item)
     release = newest_release(workspace)
     items.append(CheckItem(state="ok", what="releases", found=f"newest is {release}" if release else "none yet"))
     items.extend(_retrievers(workspace, corpus, offline=request.offline))
+    items.extend(_sources(workspace, offline=request.offline))
     return Checkup(items=tuple(_safe(item) for item in items))
 
 
@@ -127,6 +138,42 @@ def _retrievers(workspace: Workspace, corpus: Corpus | None, *, offline: bool) -
             yield asyncio.run(_probe(what, known[name].kind, retriever, offline=offline))
         except FindbackError as error:
             yield CheckItem(state="fault", what=what, found=str(error), todo=error.hint)
+
+
+def _sources(workspace: Workspace, *, offline: bool) -> Iterator[CheckItem]:
+    for name, settings in workspace.settings.sources.items():
+        what = f"[sources.{name}]"
+        try:
+            if settings.path is None:
+                yield _database(workspace, name, settings, what, offline=offline)
+            elif workspace.path(settings.path).exists():
+                yield CheckItem(state="ok", what=what, found=settings.path)
+            else:
+                yield CheckItem(state="fault", what=what, found=f"{settings.path} is not there", todo="check the path")
+        except FindbackError as error:
+            yield CheckItem(state="fault", what=what, found=str(error), todo=error.hint)
+
+
+def _database(workspace: Workspace, name: str, settings: SourceSettings, what: str, *, offline: bool) -> CheckItem:
+    """Check that a database answers and has the columns that are needed."""
+    # Takes SQLAlchemy along, which only who has a database needs.
+    from findback.steps.databases import AskedDatabase  # noqa: PLC0415
+    from findback.steps.exports import source_options  # noqa: PLC0415
+
+    trusted = trusted_items(workspace) if needs_trust(settings) else ()
+    if trusted and not is_trusted(workspace.root, trusted, workspace.environment):
+        digest = digest_of(workspace.root, trusted)
+        return CheckItem(
+            state="warning",
+            what=what,
+            found=f"not trusted yet, so not asked: {settings.database}",
+            todo=f"findback mine asks in a terminal; elsewhere FINDBACK_TRUST={digest}",
+        )
+    asked = AskedDatabase(workspace, name, settings, None)
+    if offline:
+        return CheckItem(state="ok", what=what, found=f"{settings.kind} of {asked}, not asked")
+    asked.check(source_options(workspace, name, settings, SourceOptions(scratch=workspace.temporary())))
+    return CheckItem(state="ok", what=what, found=f"{settings.kind} of {asked}, answers and has the columns")
 
 
 async def _probe(what: str, kind: str, retriever: Retriever, *, offline: bool) -> CheckItem:

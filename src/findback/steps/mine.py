@@ -1,9 +1,9 @@
 """Find failed searches in exports, redact them, and put them into the private workbench."""
 
-import subprocess
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,14 +12,14 @@ import orjson
 from pydantic import NonNegativeInt
 
 from findback.corpus.corpus import Corpus
-from findback.errors import MissingError, RefusedError, UsageError
+from findback.errors import MissingError, UsageError
 from findback.files import write_atomically
-from findback.mining.caps import Capping
 from findback.mining.control import ControlSample
 from findback.mining.cues import Cues
+from findback.mining.exchangerules import ThreadSettings
 from findback.mining.links import LinkResolver
 from findback.mining.screen import Screen
-from findback.mining.threads import ThreadRules, ThreadSettings
+from findback.mining.threads import ThreadRules
 from findback.mining.tickets import TicketMining, TicketRules
 from findback.mining.turns import TurnMining, mine_turns
 from findback.model.candidate import Candidate
@@ -28,16 +28,14 @@ from findback.model.mined import Mined, MinedExport
 from findback.model.protocols import SILENT, Progress
 from findback.model.record import LOCAL_ONLY
 from findback.model.settings import SourceSettings
-from findback.model.thread import Audience, Person
+from findback.model.thread import Person
 from findback.privacy.aliases import digest_aliases
-from findback.privacy.key import Key
 from findback.privacy.opening import NO_VOCABULARY, describe_names, open_redactor
 from findback.privacy.vocabulary import read_vocabulary
-from findback.sources.format import Reading, Source, SourceOptions
-from findback.sources.recognise import load_source, recognise
-from findback.sources.scope import load_excluded
-from findback.steps.bench import has_bench, open_bench, open_workspace_key
+from findback.sources.format import Reading, SourceOptions
+from findback.steps.bench import open_bench, open_workspace_key
 from findback.steps.candidates_of import RedactionTally, redact_found
+from findback.steps.exports import Job, open_jobs
 from findback.steps.kept import now
 from findback.steps.opening import SetRequest, find_set, newest_release, open_documents, open_questions
 from findback.workbench.watermark import Watermark
@@ -71,37 +69,28 @@ class MineRequest(SetRequest):
     """Say what would be found and store nothing."""
 
 
-@dataclass(slots=True)
-class _Job:
-    """One export on its way through."""
-
-    file: Path
-    source: Source
-    why: str
-    options: SourceOptions
-    system: str | None
-    name: str | None
-    """Its name under `[sources]`; None for an export given as an argument."""
-    reading: Reading | None = None
-    counts: Counter[str] = field(default_factory=Counter)
-    dropped: Counter[str] = field(default_factory=Counter)
-    rules: Counter[str] = field(default_factory=Counter)
-    unsupported: dict[str, str] = field(default_factory=dict)
-    capping: Capping = field(default_factory=Capping)
-
-
-_Named = tuple[str | None, Path, SourceSettings]
-"""An export with its name under `[sources]`, if it has one, and how to read it."""
-
-
-def mine(workspace: Workspace, request: MineRequest, *, progress: Progress = SILENT) -> Mined:
-    """Read exports, apply the rules, redact, and store candidates.
+def mine(
+    workspace: Workspace,
+    request: MineRequest,
+    *,
+    progress: Progress = SILENT,
+    ask: Callable[[str], bool] | None = None,
+) -> Mined:
+    """Read exports and databases, apply the rules, redact, and store candidates.
 
     Nothing is written before redaction. Mining the same again changes nothing; new replies bring what is undecided
     up to date.
 
+    Args:
+        workspace: Whose exports.
+        request: Which ones, and how.
+        progress: Shows how far it has come.
+        ask: Asks a person whether a database may be asked; None where nobody is there.
+
     Raises:
         MissingError: If there is no export, or no reader of that name.
+        UntrustedError: If nobody agreed to a database that a variable names.
+        EngineError: If a database does not answer.
         DataError: If an export cannot be read; every fault with its place.
         RefusedError: If an export lies inside a git work tree that does not ignore it.
         StorageError: If the disk refuses.
@@ -109,7 +98,8 @@ def mine(workspace: Workspace, request: MineRequest, *, progress: Progress = SIL
     documents = open_documents(workspace, request, progress=progress)
     exam = _exam(workspace, request, documents)
     key = open_workspace_key(workspace)
-    jobs = [_job(workspace, request, key, named, exam) for named in _exports(workspace, request)]
+    given = _options(workspace, request, exam)
+    jobs = open_jobs(workspace, _sources(workspace, request), given, key, ask=ask)
     tally = RedactionTally()
     stored: Counter[str] = Counter()
     candidates = 0
@@ -117,7 +107,7 @@ def mine(workspace: Workspace, request: MineRequest, *, progress: Progress = SIL
     names: dict[str, None] = {}
     for job in jobs:
         # Held whole: the roster and what was folded are complete only at the end, and what was found is little.
-        found = list(job.capping.apply(_find(job, workspace, request, documents)))
+        found = _find_all(job, workspace, request, documents)
         opened = open_redactor(
             key,
             workspace.settings.privacy,
@@ -132,8 +122,8 @@ def mine(workspace: Workspace, request: MineRequest, *, progress: Progress = SIL
             continue
         with open_bench(workspace, key) as bench:
             counts = bench.put(redacted, now=now(), people=digest_aliases(_people(job), key.hmac))
-            if job.name is not None and job.reading is not None and job.reading.until is not None:
-                bench.advance(job.name, Watermark(job.reading.until), now=now())
+            if job.name is not None and (reached := job.reached()) is not None:
+                bench.advance(job.name, Watermark(reached), now=now())
             bench.sweep_retention(now())
         candidates += counts.given
         stored.update({name: value for name, value in vars_of(counts).items() if value})
@@ -157,12 +147,11 @@ def vars_of(counts: Any) -> dict[str, int]:
     return {name: getattr(counts, name) for name in names if isinstance(getattr(counts, name), int)}
 
 
-def _exports(workspace: Workspace, request: MineRequest) -> Iterator[_Named]:
+def _sources(workspace: Workspace, request: MineRequest) -> dict[str | None, list[SourceSettings]]:
+    """Return what is to be read by its name under `[sources]`, or without one where it is named as an argument."""
     if request.exports:
-        for file in request.exports:
-            yield (
-                None,
-                file,
+        return {
+            None: [
                 SourceSettings(
                     path=str(file),
                     kind=request.as_,
@@ -171,74 +160,24 @@ def _exports(workspace: Workspace, request: MineRequest) -> Iterator[_Named]:
                     help_channels=request.help_channels,
                     retrieval_tools=request.retrieval_tools,
                     system=request.system,
-                ),
-            )
-        return
+                )
+                for file in request.exports
+            ]
+        }
     if not workspace.settings.sources:
         raise MissingError(
             "no export was named", hint="findback mine EXPORT…, or name them under [sources] in findback.toml"
         )
-    for name, settings in workspace.settings.sources.items():
-        yield name, workspace.path(settings.path), settings
+    return {name: [settings] for name, settings in workspace.settings.sources.items()}
 
 
-def _job(workspace: Workspace, request: MineRequest, key: Key, named: _Named, exam: frozenset[str]) -> _Job:
-    name, file, settings = named
-    if not file.exists():
-        raise MissingError(
-            f"there is no export {file}", hint="name a file or folder, or leave it out to read [sources]"
-        )
-    refuse_tracked(file)
-    if settings.kind is not None:
-        source, why = load_source(settings.kind), "as asked"
-    else:
-        kind, why = recognise(file)
-        source = load_source(kind)
-    options = SourceOptions(
-        channels=settings.channels,
-        open_audiences=frozenset[Audience]({"public", *settings.open}),
-        exclude=(*load_excluded(), *settings.exclude),
+def _options(workspace: Workspace, request: MineRequest, exam: frozenset[str]) -> SourceOptions:
+    return SourceOptions(
         skip_bad=request.skip_bad,
-        since=request.since or _watermark(workspace, key, name),
+        since=request.since,
         scratch=workspace.temporary() if not request.dry_run else None,
-        retrieval_tools=settings.retrieval_tools,
-        help_channels=settings.help_channels,
         exam_queries=exam,
     )
-    return _Job(file, source, why, options, settings.system, name)
-
-
-def _watermark(workspace: Workspace, key: Key, name: str | None) -> datetime | None:
-    """Return up to when a named source was read before; None where it never was."""
-    if name is None or not has_bench(workspace):
-        return None
-    with open_bench(workspace, key) as bench:
-        mark = bench.watermark(name)
-    return mark.reached if mark is not None else None
-
-
-def refuse_tracked(file: Path) -> None:
-    """Stop before an export that git could commit.
-
-    Raises:
-        RefusedError: If the export lies in a work tree that does not ignore it.
-    """
-    folder = file if file.is_dir() else file.parent
-    asked = ["git", "-c", "core.fsmonitor=false", "-C", str(folder), "check-ignore", "-q", "--", str(file.absolute())]
-    try:
-        done = subprocess.run(asked, capture_output=True, check=False, timeout=30)  # noqa: S603
-    except (OSError, subprocess.TimeoutExpired):
-        return
-    if done.returncode == 1:
-        raise RefusedError(
-            f"{file} lies inside a git work tree that does not ignore it, and holds people's messages",
-            hint="keep exports outside the repository, or add it to .gitignore",
-        )
-
-
-def is_open_to_others(file: Path) -> bool:
-    """Return whether other users of this machine can read an export."""
-    return bool(file.stat().st_mode & 0o004)
 
 
 def _exam(workspace: Workspace, request: MineRequest, documents: Corpus | None) -> frozenset[str]:
@@ -251,15 +190,22 @@ def _exam(workspace: Workspace, request: MineRequest, documents: Corpus | None) 
     return frozenset(question.query for side in sides for question in side.questions)
 
 
-def _people(job: _Job) -> list[Person]:
+def _people(job: Job) -> list[Person]:
     return job.reading.people if job.reading is not None else []
 
 
-def _find(job: _Job, workspace: Workspace, request: MineRequest, documents: Corpus | None) -> Iterable[Found]:
+def _find_all(job: Job, workspace: Workspace, request: MineRequest, documents: Corpus | None) -> list[Found]:
+    if job.asked is None:
+        return list(job.capping.apply(_find(job, workspace, request, documents)))
+    with closing(job.asked) as asked:
+        return asked.quietly(lambda: list(job.capping.apply(_find(job, workspace, request, documents))))
+
+
+def _find(job: Job, workspace: Workspace, request: MineRequest, documents: Corpus | None) -> Iterable[Found]:
     seed = workspace.settings.measures.seed if request.seed is None else request.seed
     if job.source.family == "chat":
         return _from_threads(job, workspace, documents, ControlSample(request.control, seed=seed), seed)
-    reading = job.reading = job.source.read(job.file, job.options)
+    reading = job.read()
     if job.source.family == "tickets" and reading.threads is not None:
         return _from_tickets(job, reading, workspace, documents)
     if reading.turns is not None:
@@ -273,7 +219,7 @@ def _find(job: _Job, workspace: Workspace, request: MineRequest, documents: Corp
     return _from_searches(job, reading.table, request, documents, seed)
 
 
-def _from_searches(job: _Job, log: Any, request: MineRequest, documents: Corpus | None, seed: int) -> list[Found]:
+def _from_searches(job: Job, log: Any, request: MineRequest, documents: Corpus | None, seed: int) -> list[Found]:
     # Needs the libraries of the `searchlog` extra, which the reader of the log has asked for already.
     from findback.mining.searches import SearchMining, mine_searches  # noqa: PLC0415
     from findback.sources.searchlog.engines import close  # noqa: PLC0415
@@ -306,7 +252,7 @@ def _resolver(workspace: Workspace, documents: Corpus | None) -> LinkResolver:
 
 
 def _from_threads(
-    job: _Job, workspace: Workspace, documents: Corpus | None, control: ControlSample, seed: int
+    job: Job, workspace: Workspace, documents: Corpus | None, control: ControlSample, seed: int
 ) -> Iterator[Found]:
     settings = workspace.settings.mining
     resolver, cues = _resolver(workspace, documents), Cues(without=settings.without_cues)
@@ -314,7 +260,7 @@ def _from_threads(
     screen = Screen(cues, hosts=hosts, control=control.size, seed=seed)
     # A second process would draw another control sample than the first.
     processes = 1 if control.size else 2
-    reading = job.reading = job.source.read(job.file, replace(job.options, screen=screen, processes=processes))
+    reading = job.read(replace(job.options, screen=screen, processes=processes))
     if not hosts:
         reading.notes.append(
             "documents have no addresses, so links to them are not recognised: set base_url under [corpus]"
@@ -331,7 +277,7 @@ def _from_threads(
     job.dropped.update(rules.tally.skipped)
 
 
-def _from_tickets(job: _Job, reading: Reading, workspace: Workspace, documents: Corpus | None) -> Iterator[Found]:
+def _from_tickets(job: Job, reading: Reading, workspace: Workspace, documents: Corpus | None) -> Iterator[Found]:
     rules = TicketRules(_resolver(workspace, documents), TicketMining(now=reading.until))
     found = (one for thread in reading.threads or () if (one := rules.find(thread)) is not None)
     yield from _with_system(found, job.system)
@@ -344,8 +290,8 @@ def _with_system(found: Iterable[Found], system: str | None) -> Iterator[Found]:
         yield one if system is None or one.selected_on is not None else replace(one, selected_on=system)
 
 
-def _counted(candidates: Iterator[Candidate], job: _Job, progress: Progress) -> Iterator[Candidate]:
-    progress.start(f"Mining {job.file.name}", None)
+def _counted(candidates: Iterator[Candidate], job: Job, progress: Progress) -> Iterator[Candidate]:
+    progress.start(f"Mining {job.place.name}", None)
     try:
         for candidate in candidates:
             job.rules.update(hit.rule for hit in candidate.rules)
@@ -355,15 +301,15 @@ def _counted(candidates: Iterator[Candidate], job: _Job, progress: Progress) -> 
         progress.finish()
 
 
-def _describe(job: _Job) -> MinedExport:
+def _describe(job: Job) -> MinedExport:
     reading = job.reading
     notes = list(reading.notes) if reading is not None else []
-    if is_open_to_others(job.file):
+    if job.is_open_to_others():
         notes.insert(0, "other users of this machine can read this export: chmod o-r")
     missing = [rule for rule in RULES if rule not in job.source.rules and rule not in job.unsupported]
     unsupported = job.unsupported | dict.fromkeys(missing, "the source does not record it")
     return MinedExport(
-        file=str(job.file),
+        file=str(job.place),
         source=job.source.name,
         why=job.why,
         counts=dict(job.counts),

@@ -16,7 +16,7 @@ from findback.evalset.resolve import resolve
 from findback.model.protocols import SILENT, Documents, Progress, Retriever
 from findback.model.question import QuestionSet, SetKind
 from findback.model.record import LOCAL_ONLY, Request
-from findback.model.settings import CorpusSettings, RetrieverSettings
+from findback.model.settings import CorpusSettings, RetrieverSettings, SourceSettings
 from findback.model.trusted import Trusted
 from findback.privacy.core import CoreRedactor
 from findback.retrievers.build import build_retriever, list_trusted
@@ -182,13 +182,27 @@ def open_retrievers(
 
 
 def trusted_items(workspace: Workspace) -> tuple[Trusted, ...]:
-    """Return everything somebody must agree to before this workspace's retrievers are built and asked."""
+    """Return everything somebody must agree to before this workspace's retrievers and databases are asked."""
     known = workspace.settings.retrievers or DEFAULT_RETRIEVERS
     levels = tuple(Trusted("egress", f"{name} counts as {one.egress}") for name, one in known.items() if one.egress)
     allowed = tuple(
         Trusted("egress", f"{name} may see unreviewed text") for name in workspace.settings.egress.unreviewed_to
     )
-    return (*list_trusted(known), *levels, *allowed)
+    return (*list_trusted(known), *levels, *allowed, *_trusted_databases(workspace))
+
+
+def needs_trust(source: SourceSettings) -> bool:
+    """Return whether somebody must agree to a source: it sends a secret to a host, both named by a variable."""
+    return source.database is not None and source.database.startswith("env:")
+
+
+def _trusted_databases(workspace: Workspace) -> tuple[Trusted, ...]:
+    if not any(map(needs_trust, workspace.settings.sources.values())):
+        return ()
+    # Takes SQLAlchemy along, which only who has a database needs.
+    from findback.sources.address import list_trusted_databases  # noqa: PLC0415
+
+    return tuple(list_trusted_databases(workspace.settings.sources, workspace.environment, workspace.root))
 
 
 EMBEDDED = frozenset({"bm25", "dense"})

@@ -1,19 +1,18 @@
 """The people that exports name, read again where those still lie where findback.toml says."""
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import NamedTuple
 
 from findback.errors import FindbackError
 from findback.model.protocols import Documents
 from findback.model.settings import SourceSettings
-from findback.model.thread import Audience, Person
+from findback.model.thread import Person
 from findback.privacy.opening import NO_VOCABULARY
 from findback.privacy.roster import Roster
 from findback.privacy.vocabulary import read_vocabulary
 from findback.sources.format import SourceOptions
 from findback.sources.recognise import load_source, recognise
-from findback.sources.scope import load_excluded
+from findback.steps.exports import source_options
 from findback.workspace import Workspace
 
 
@@ -35,8 +34,11 @@ def read_roster(workspace: Workspace, documents: Documents | None) -> AtHand:
     people: dict[str, Person] = {}
     notes = []
     for name, settings in workspace.settings.sources.items():
+        if settings.path is None:
+            # What a database names was looked for when it was mined; it is not asked again for that.
+            continue
         try:
-            people |= {person.id: person for person in _people_of(workspace.path(settings.path), settings)}
+            people |= {person.id: person for person in _people_of(workspace, name, settings, settings.path)}
         except FindbackError as error:
             notes.append(f"names of the people of {name} were not looked for: {error}")
     if not people:
@@ -45,16 +47,12 @@ def read_roster(workspace: Workspace, documents: Documents | None) -> AtHand:
     return AtHand(Roster(people.values(), ambiguous=vocabulary.frequent), tuple(notes))
 
 
-def _people_of(file: Path, settings: SourceSettings) -> Iterable[Person]:
+def _people_of(workspace: Workspace, name: str, settings: SourceSettings, path: str) -> Iterable[Person]:
+    file = workspace.path(path)
     source = load_source(settings.kind or recognise(file).name)
     if source.family != "chat":
         return ()
-    options = SourceOptions(
-        channels=settings.channels,
-        open_audiences=frozenset[Audience]({"public", *settings.open}),
-        exclude=(*load_excluded(), *settings.exclude),
-        skip_bad=True,
-    )
+    options = source_options(workspace, name, settings, SourceOptions(skip_bad=True))
     reading = source.read(file, options)
     if reading.threads is not None:
         # The list is whole before the first thread comes.

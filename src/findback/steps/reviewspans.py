@@ -128,7 +128,7 @@ def _check_one(one: SpanDecision, text: RedactedText) -> None:
     if not one.start < one.end <= len(text.text):
         raise UsageError(f"{_name(one)}: it lies outside the text")
     if one.type not in TYPES:
-        raise UsageError(f"{_name(one)}: there is no type {one.type[:20]!r}", hint=f"one of {', '.join(TYPES)}")
+        raise UsageError(f"{_name(one)}: there is no such type", hint=f"one of {', '.join(TYPES)}")
     placeholders = [found.span for found in find_placeholders(text.text)]
     if any(at.start < edge < at.end for at in placeholders for edge in (one.start, one.end)):
         raise UsageError(f"{_name(one)}: it cuts a placeholder in two", hint="take all of it or none")

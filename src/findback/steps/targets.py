@@ -73,7 +73,7 @@ def _is_within(target: Path, place: Path) -> bool:
 def _named_files(workspace: Workspace) -> list[Path]:
     """Return the recorded runs and exports that the settings name."""
     named = [one.own.get("path") for one in workspace.settings.retrievers.values()]
-    named += [one.path for one in workspace.settings.sources.values()]
+    named += [one.path or one.database for one in workspace.settings.sources.values()]
     places = [workspace.path(path) for path in named if isinstance(path, str)]
     return [place for place in places if place.is_file()]
 

@@ -8,18 +8,17 @@ from urllib.parse import urlsplit
 from fastapi import APIRouter, Depends, FastAPI
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware.sessions import SessionMiddleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.staticfiles import StaticFiles
 
 from findback.web.access import ACCESS
 from findback.web.authorise import authorise
 from findback.web.claims import ClaimsReader
 from findback.web.entries import Entries
-from findback.web.faults import install_faults
+from findback.web.faults import LastResort, install_faults
 from findback.web.jobs import Worker
 from findback.web.limits import Limits
 from findback.web.oidc import Provider
-from findback.web.security import BodyLimit, Headers, security_headers
+from findback.web.security import BodyLimit, Headers, HostCheck, security_headers
 from findback.web.site import Site
 
 PAGES = (
@@ -75,7 +74,8 @@ def create_app(site: Site) -> FastAPI:
         )
     app.add_middleware(BodyLimit)
     host = urlsplit(site.base_url).hostname or "127.0.0.1"
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=[host, "127.0.0.1", "localhost"], www_redirect=False)
+    app.add_middleware(HostCheck, hosts=frozenset({host, "127.0.0.1", "localhost"}))
+    app.add_middleware(LastResort)
     app.add_middleware(Headers, headers=security_headers(https=site.https))
     return app
 

@@ -2,7 +2,7 @@
 
 import hmac
 from typing import NamedTuple
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from fastapi import Request
 from starlette.concurrency import run_in_threadpool
@@ -48,15 +48,15 @@ async def authorise(request: Request) -> None:
         raise HTTPException(429, "too many requests", headers={"Retry-After": "60"})
     if request.method not in SAFE:
         _refuse_foreign(request, site)
-    if is_open(route):
-        return
-    if visitor is None:
-        raise _ask_to_log_in(request, site)
-    if not visitor.may(route):
-        raise HTTPException(403, "your roles do not allow this")
-    if request.method not in SAFE and visitor.csrf is not None:
+    if not is_open(route):
+        if visitor is None:
+            raise _ask_to_log_in(request, site)
+        if not visitor.may(route):
+            raise HTTPException(403, "your roles do not allow this")
+    if request.method not in SAFE and visitor is not None and visitor.csrf is not None:
         given = request.headers.get("x-csrf-token") or str((await request.form()).get("csrf", ""))
-        if not hmac.compare_digest(given.encode(), visitor.csrf.encode()):
+        # A form may claim an encoding in which it holds what is no text.
+        if not hmac.compare_digest(given.encode("utf-8", "surrogatepass"), visitor.csrf.encode()):
             raise HTTPException(403, "the form is out of date: load the page again")
 
 
@@ -92,8 +92,9 @@ def _refuse_foreign(request: Request, site: Site) -> None:
         if fetched not in ("same-origin", "none") or origin == "null":
             raise HTTPException(403, "sent from another site")
         return
-    ours = {urlsplit(site.base_url).netloc, request.headers.get("host", "")}
-    if urlsplit(origin).netloc not in ours:
+    # The host is checked already. The scheme is that of the page, whatever a proxy in front speaks with this server.
+    scheme = site.base_url.partition("://")[0]
+    if origin not in (site.base_url, f"{scheme}://{request.headers.get('host', '')}"):
         raise HTTPException(403, "sent from another site")
 
 

@@ -1,13 +1,17 @@
 """Errors as every route answers them: one JSON shape for programs, one page for people; never a private value."""
 
+import inspect
 import logging
+from collections.abc import Sequence, Set
+from functools import lru_cache
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from findback.errors import Fault, FindbackError
+from findback.errors import FindbackError
 from findback.model.record import Record
 from findback.web.render import render_page
 
@@ -69,15 +73,59 @@ def install_faults(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
-        # The place and the rule, never the value: it may be somebody's words.
-        said = [f"{'.'.join(str(part) for part in fault['loc'][:6])}: {fault['msg']}" for fault in error.errors()[:20]]
+        # The place and the rule, never the value: it may be somebody's words, and so may the name of a field.
+        known = _known_names() | set(inspect.signature(request.scope["route"].endpoint).parameters)
+        said = [f"{_place(fault['loc'], known)}: {fault['msg']}" for fault in error.errors()[:20]]
         return answer_fault(request, 422, "usage", "; ".join(said)[:2_000])
 
-    @app.exception_handler(Exception)
-    async def unknown(request: Request, error: Exception) -> Response:
-        trace = error.__traceback__
-        while trace is not None and trace.tb_next is not None:
-            trace = trace.tb_next
-        place = Fault(trace.tb_frame.f_code.co_filename.rpartition("/")[2], trace.tb_lineno, "") if trace else "?"
-        LOG.error("internal error: %s at %s", type(error).__name__, str(place).rstrip(": "))
-        return answer_fault(request, 500, "internal", "findback failed here; the log names the place")
+
+class LastResort:
+    """Answers where a route failed, and logs the kind and the place of the error: its words may be somebody's."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        answered = False
+
+        async def watch(message: Message) -> None:
+            nonlocal answered
+            answered = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watch)
+        except Exception as error:  # noqa: BLE001  (whatever it is, the server would log its words)
+            LOG.error("internal error: %s at %s", type(error).__name__, _origin(error))  # noqa: TRY400
+            if not answered:
+                answer = answer_fault(Request(scope), 500, "internal", "findback failed here; the log names the place")
+                await answer(scope, receive, send)
+
+
+def _origin(error: Exception) -> str:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return "?"
+    return f"{trace.tb_frame.f_code.co_filename.rpartition('/')[2]}:{trace.tb_lineno}"
+
+
+def _place(loc: Sequence[int | str], known: Set[str]) -> str:
+    return ".".join(str(part) if isinstance(part, int) or part in known else "?" for part in loc[:6])
+
+
+@lru_cache
+def _known_names() -> frozenset[str]:
+    """Return the names of all fields of all records, and the parts of a request."""
+    names = {"body", "query", "path", "header", "cookie"}
+    kinds: list[type[Record]] = [Record]
+    while kinds:
+        kind = kinds.pop()
+        names |= kind.model_fields.keys()
+        kinds += kind.__subclasses__()
+    return frozenset(names)

@@ -1,5 +1,8 @@
 """What every response says to the browser, and what every request must be before it is looked at."""
 
+from contextlib import suppress
+from urllib.parse import urlsplit
+
 from secure import (
     ContentSecurityPolicy,
     CrossOriginOpenerPolicy,
@@ -12,9 +15,10 @@ from secure import (
     XContentTypeOptions,
     XFrameOptions,
 )
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from findback.web.faults import refusal
+from findback.web.faults import answer_fault
 
 MOST_BYTES = 1_000_000
 """Largest body of a request."""
@@ -79,6 +83,30 @@ class Headers:
         await self._app(scope, receive, add)
 
 
+class HostCheck:
+    """Refuses requests that name another host: a page elsewhere may have had its name point here."""
+
+    def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
+        self._app = app
+        self._hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] == "http" and _host(scope) not in self._hosts:
+            answer = answer_fault(Request(scope), 400, "bad-request", "the page does not answer to this host name")
+            await answer(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+
+def _host(scope: Scope) -> str | None:
+    named = next((value for name, value in scope["headers"] if name == b"host"), b"")
+    try:
+        return urlsplit(f"//{named.decode('latin-1')}").hostname
+    except ValueError:
+        return None
+
+
 class BodyLimit:
     """Refuses a body that is larger than any form or record here can be, before it is held."""
 
@@ -93,7 +121,7 @@ class BodyLimit:
             return
         announced = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
         if not announced.isdigit() or int(announced[:20]) > self._most:
-            await refusal(413, "too-large", "the request is too large")(scope, receive, send)
+            await _refuse_size(scope, receive, send)
             return
         read = 0
         answered = False
@@ -108,15 +136,19 @@ class BodyLimit:
 
         async def watch(message: Message) -> None:
             nonlocal answered
-            answered = True
-            await send(message)
+            if read <= self._most:
+                answered = True
+                await send(message)
 
-        try:
+        # What the application makes of a body that was cut off is not sent.
+        with suppress(TooLargeError):
             await self._app(scope, count, watch)
-        except TooLargeError:
-            if answered:
-                raise
-            await refusal(413, "too-large", "the request is too large")(scope, receive, send)
+        if read > self._most and not answered:
+            await _refuse_size(scope, receive, send)
+
+
+async def _refuse_size(scope: Scope, receive: Receive, send: Send) -> None:
+    await answer_fault(Request(scope), 413, "too-large", "the request is too large")(scope, receive, send)
 
 
 class TooLargeError(Exception):

@@ -3,11 +3,12 @@
 import ipaddress
 import logging
 import os
+import re
 import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import uvicorn
 
@@ -79,18 +80,29 @@ def check_exposure(settings: ServeSettings) -> str:
         )
     if settings.public_url is None:
         raise SettingsError("serve.public_url is missing", hint="the address people type, https://…")
-    parts = urlsplit(settings.public_url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/") or parts.query:
-        raise SettingsError("serve.public_url is no address of a site", hint="write https://host, without a path")
+    parts = _address(settings.public_url)
     encrypted = (settings.tls_certificate and settings.tls_key) or settings.proxies
     if not is_loopback(settings.host) and not encrypted:
         raise SettingsError(
             f"serve.host {settings.host} is reachable from other machines, and nothing encrypts what they send",
             hint="set serve.tls_certificate and serve.tls_key, or serve.proxies for a proxy that ends TLS",
         )
-    if parts.scheme == "http" and not is_loopback(parts.hostname):
+    if parts.scheme == "http" and not (is_loopback(parts.hostname or "") and is_loopback(settings.host)):
         raise SettingsError("serve.public_url must begin with https://", hint="a login is not sent in the clear")
     return f"{parts.scheme}://{parts.netloc}"
+
+
+def _address(url: str) -> SplitResult:
+    fault = SettingsError("serve.public_url is no address of a site", hint="write https://host, without a path")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise fault from None
+    plain = re.fullmatch(r"[a-z0-9.-]+|[0-9a-f:]+", parts.hostname or "") and port != 0 and "@" not in parts.netloc
+    if parts.scheme not in ("http", "https") or not plain or parts.path.strip("/") or parts.query or parts.fragment:
+        raise fault
+    return parts
 
 
 def is_loopback(host: str) -> bool:

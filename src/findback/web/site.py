@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
+from urllib.parse import urlsplit
 
 from findback.model.settings import ServeSettings
 from findback.steps.review import Desk
@@ -51,8 +52,12 @@ class Site:
 
     @property
     def cookie(self) -> str:
-        """Return the name of the session cookie; browsers keep `__Host-` ones to this host and to TLS."""
-        return "__Host-findback" if self.https else "findback"
+        """Return the name of the session cookie; browsers keep `__Host-` ones to this host and to TLS.
+
+        They do not keep cookies to a port: with two pages on one machine each needs a name of its own.
+        """
+        port = urlsplit(self.base_url).port if self.local else None
+        return "__Host-findback" if self.https else f"findback-{port}" if port else "findback"
 
     @cached_property
     def signing_key(self) -> str:

@@ -168,27 +168,26 @@ class Entries:
             return None
         try:
             message = _unwrap(message)
-            ts = _write_ts(message.ts)
-            if ts is None:
-                self._fault(file, position, "no time stamp (ts)")
-                return None
-            if message.subtype == "message_deleted":
-                self._deleted.add(_write_ts(message.deleted_ts) or ts)
-                return None
-            text, user = message.text, message.user
-            if type(text) is not str:
-                text = ""
-            reason = _refuse(message, text)
-            if reason is not None:
-                self._skipped.add(reason)
-                return None
+            text = message.text if type(message.text) is str else ""
             rest = keep_rest(message, blocks=not text)
-            # A field that holds null is one that is not there.
-            plain = text and rest == NOTHING
-            return ts, text, user if type(user) is str else None, message.thread_ts, None if plain else rest
         except orjson.JSONDecodeError as error:
             self._fault(file, position, f"not JSON: {error.msg}")
             return None
+        ts = _write_ts(message.ts)
+        if ts is None:
+            self._fault(file, position, "no time stamp (ts)")
+            return None
+        if message.subtype == "message_deleted":
+            self._deleted.add(_write_ts(message.deleted_ts) or ts)
+            return None
+        reason = _refuse(message, text)
+        if reason is not None:
+            self._skipped.add(reason)
+            return None
+        user = message.user if type(message.user) is str else None
+        # A field that holds null is one that is not there.
+        plain = text and user is not None and rest == NOTHING
+        return ts, text, user, message.thread_ts, None if plain else rest
 
     def _learn(self, user: Any, message: Record) -> None:
         """Add somebody to the roster whom only messages name."""

@@ -1,7 +1,7 @@
 """Search logs that stay where they are: a table or query of a warehouse, read by Ibis; nothing is made there."""
 
 from collections.abc import Callable
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import ibis
@@ -75,7 +75,17 @@ def _read(address: Address, query: Query, options: SourceOptions) -> Reading:
         table = _table(connection, query)
         own = {name: name for name in COLUMNS if name in table.columns}
         columns = {**own, **(options.mapping or {})}
-        return read_events(table, columns, options, engine=connection.name)
+        reading = read_events(table, columns, options, engine=connection.name)
+        reading.until = _newest(reading.table)
+        return reading
+
+
+def _newest(events: Any) -> datetime | None:
+    newest: datetime | None = events["time"].max().to_pyarrow().as_py()
+    if newest is None:
+        return None
+    newest = newest.replace(tzinfo=UTC) if newest.tzinfo is None else newest.astimezone(UTC)
+    return min(newest, datetime.now(UTC))
 
 
 def _connect(address: Address, query: Query, options: SourceOptions) -> Any:
@@ -104,9 +114,9 @@ def _connect(address: Address, query: Query, options: SourceOptions) -> Any:
 
 def _table(connection: Any, query: Query) -> Any:
     if query.statement is None:
-        schema, _, name = (query.table or "").rpartition(".")
+        database, _, name = (query.table or "").rpartition(".")
         try:
-            return connection.table(name, database=schema or None)
+            return connection.table(name, database=database or None)
         except IbisError:
             raise SettingsError(f"there is no table {query.table} for [sources.{query.name}]") from None
     statement = _one_select(query, connection.dialect)

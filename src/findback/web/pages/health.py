@@ -11,7 +11,7 @@ from findback.web.site import Site, secret
 router = APIRouter(include_in_schema=False)
 
 _FORWARDED = frozenset({"forwarded", "x-forwarded-for", "x-real-ip"})
-LOOPBACK = frozenset({"127.0.0.1", "::1", "testclient"})
+LOOPBACK = frozenset({"127.0.0.1", "::1"})
 
 
 @router.get("/healthz")
