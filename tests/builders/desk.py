@@ -29,7 +29,6 @@ SEARCHES = [
     ("2026-09-21 08:10:00", "ben", "search", "lost badge", 3, None),
     ("2026-09-21 08:10:09", "ben", "open", None, None, "howto/badge.md"),
     ("2026-09-21 08:20:00", "ben", "search", "business class", 4, None),
-    ("2026-09-21 09:20:00", "nightly-bot", "search", "probe", 0, None),
 ]
 CALLS = [
     ("c1", "s1", "what do i do about a lost card", "lost card", 0, "2026-09-21 10:00:00"),

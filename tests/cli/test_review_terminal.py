@@ -128,7 +128,7 @@ def test_what_is_not_understood_changes_nothing(there: SimpleNamespace) -> None:
         ("k 7", "the question has 1 suggestions"),
         ("x 1", "without a reason"),
         ("w sideways", "wordings are plain"),
-        ("hide NAME Ana", "no type"),
+        ("hide NAME Ana", "one of PERSON, USER"),
         ("+ nowhere.md", "no such document"),
         ("j", "needs a reason"),
         ("m 9", "messages are numbered"),

@@ -41,4 +41,5 @@ def render_page(request: Request, template: str, *, status: int = 200, **values:
             **values,
         )
     )
-    return HTMLResponse(page, status_code=status)
+    # Half a character, which a file may hold and no page can, is shown as a question mark.
+    return HTMLResponse(page.encode("utf-8", "replace"), status_code=status)

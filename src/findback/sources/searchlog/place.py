@@ -119,12 +119,12 @@ def _table(connection: Any, query: Query) -> Any:
             return connection.table(name, database=database or None)
         except IbisError:
             raise SettingsError(f"there is no table {query.table} for [sources.{query.name}]") from None
-    statement = _one_select(query, connection.dialect)
+    statement = select_of(query, connection.dialect)
     schema = _schema_of(connection, statement) if connection.name == "postgres" else None
     return connection.sql(statement, schema=schema)
 
 
-def _one_select(query: Query, dialect: Any) -> str:
+def select_of(query: Query, dialect: Any) -> str:
     """Return the query as the engine writes it, with `:since` filled in."""
     try:
         trees = sqlglot.parse(check_statement(query), read=dialect)
@@ -136,7 +136,8 @@ def _one_select(query: Query, dialect: Any) -> str:
         raise RefusedError(f"the {query} does more than read, which findback never does", hint="write it as one SELECT")
     since = query.since or BEGINNING
     since = since.replace(tzinfo=UTC) if since.tzinfo is None else since.astimezone(UTC)
-    moment = exp.cast(exp.Literal.string(f"{since:%Y-%m-%d %H:%M:%S}+00:00"), "timestamptz")
+    # Ibis has every engine's sessions in UTC.
+    moment = exp.cast(exp.Literal.string(f"{since:%Y-%m-%d %H:%M:%S}"), "timestamptz")
 
     def fill(node: exp.Expression) -> exp.Expression:
         if not isinstance(node, exp.Placeholder):
