@@ -23,7 +23,15 @@ from builders.desk import (
     write_sqlite,
 )
 from builders.portal import write_portal
-from findback.errors import EngineError, FindbackError, RefusedError, SettingsError, UntrustedError, UsageError
+from findback.errors import (
+    EngineError,
+    FindbackError,
+    MissingError,
+    RefusedError,
+    SettingsError,
+    UntrustedError,
+    UsageError,
+)
 from findback.steps.candidates import CandidatesRequest, Row, list_candidates
 from findback.steps.configuration import show_configuration
 from findback.steps.doctor import CheckItem, DoctorRequest, doctor
@@ -326,9 +334,11 @@ def test_a_function_that_writes_is_refused(open_with: Open, postgresql_url: str)
     workspace = trusting(open_with, messages("env:DESK", "SELECT m.*, sneak() FROM messages m"), DESK=address)
     with pytest.raises(RefusedError, match="more than read"):
         run(workspace)
-    settings = searches("env:DESK", "SELECT seen, who, act, sneak() AS term, hits, doc FROM events e")
-    with pytest.raises(EngineError):
-        run(trusting(open_with, settings, DESK=address))
+    writable = "set_config('default_transaction_read_only', 'off', false)"
+    for term in ("sneak()", f"{writable} || sneak()", f"CASE WHEN {writable} = 'off' THEN sneak() END"):
+        settings = searches("env:DESK", f"SELECT seen, who, act, {term} AS term, hits, doc FROM events e")
+        with pytest.raises(EngineError):
+            run(trusting(open_with, settings, DESK=address))
     with engine.connect() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM messages").scalar() == 7
     engine.dispose()
@@ -375,3 +385,24 @@ def test_errors_quote_nothing(open_with: Open, postgresql_url: str, caplog: pyte
             seen = seen.__cause__ or seen.__context__
         assert secret not in desk_of(trusting(open_with, settings, DESK=named)).model_dump_json()
     assert secret not in caplog.text
+
+
+def test_a_duckdb_file_reaches_nothing_else(open_with: Open, tmp_path: Path) -> None:
+    """A query of a DuckDB file cannot read other files of the machine."""
+    named = str(write_duckdb(tmp_path / "desk.duckdb"))
+    (tmp_path / "other.csv").write_text("time,query\n2026-01-01,secret\n")
+    with pytest.raises(EngineError):
+        run(open_with(searches(named, f"SELECT * FROM read_csv('{tmp_path}/other.csv')")))
+
+
+def test_a_mapping_in_a_file_serves_exports_too(open_with: Open, tmp_path: Path) -> None:
+    """The mapping may be a TOML file, of messages in a database and of those in a file alike."""
+    rows_of = "author,at,body,room,audience\nu1,2026-09-22 11:00:00,how do i get in from home?,help-desk,public\n"
+    (tmp_path / "chat.csv").write_text(rows_of)
+    (tmp_path / "mapping.toml").write_text(MESSAGE_MAPPING)
+    given = f"path = '{tmp_path}/chat.csv'\nkind = 'messages'\nmapping = '{tmp_path}/mapping.toml'\n"
+    assert run(open_with(given)).exports[0].counts == {"threads": 1}
+    with pytest.raises(MissingError, match="mapping"):
+        run(open_with(given.replace("mapping.toml", "gone.toml")))
+    assert desk_of(open_with(given)).state == "ok"
+    assert desk_of(open_with(given.replace("chat.csv", "gone.csv"))).state == "fault"

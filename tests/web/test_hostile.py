@@ -18,6 +18,7 @@ from builders.fuzzforms import routes_of
 from builders.hostile import HOSTILE, refilled
 from builders.ready import Ready, reviewed
 from builders.reviewteam import Clock, run_site
+from findback.errors import DataError
 from findback.evalset.cases import read_cases
 from findback.model.candidate import Candidate, DocumentLink, RedactedText, RuleHit
 from findback.model.case import Judgement
@@ -27,12 +28,12 @@ from findback.steps.release import ReleaseRequest, release
 from findback.steps.review import open_desk
 from findback.web import render
 from findback.web.app import create_app
+from findback.web.jobs import keep_failure
 from findback.web.oidc import Claims
 from findback.web.sessions import start_session
 from findback.web.site import Site
 from findback.workbench.asks import AskAnswer
 from findback.workbench.reviews import SaveOptions
-from findback.workbench.store import Workbench
 from findback.workspace import Workspace, open_workspace
 
 BASE = "http://127.0.0.1"
@@ -153,8 +154,9 @@ def workspace(tmp_path: Path) -> Workspace:
     return made
 
 
-def fill(bench: Workbench, workspace: Workspace, now: Any) -> Set:
+def fill(site: Site) -> Set:
     """Put hostile words into everything the workbench keeps."""
+    bench, now = site.bench, site.now()
     made = [
         hostile("one", LONG),
         hostile("long", WORD + LONG, audience="internal"),
@@ -170,7 +172,7 @@ def fill(bench: Workbench, workspace: Workspace, now: Any) -> Set:
         answered = bench.add_ask(key, reviewer=ME, now=now, until=now + timedelta(days=1))
         bench.answer_ask(answered, AskAnswer(documents=(SHORT, FILE), note=LONG[:2_000]), now=now)
     bench.save_review(keys[0], review(SHORT), SaveOptions(ME, "reviewer", "submitted", 1), now=now)
-    cases = [one.id for one in read_cases(workspace.evalset / "cases.jsonl")]
+    cases = [one.id for one in read_cases(site.workspace.evalset / "cases.jsonl")]
     for case in cases:
         for what in ("changed", "questioned"):
             bench.add_case_change(
@@ -184,9 +186,10 @@ def fill(bench: Workbench, workspace: Workspace, now: Any) -> Set:
                 after={"document": LONG, "said": "also-right", "no_answer_reason": LONG},
             )
     bench.add_api_token(SHORT, reviewer=ME, scopes=("reviewer",), now=now, until=now + timedelta(days=1))
-    job = bench.add_job(SHORT, {SHORT: SHORT}, reviewer=ME, now=now)
+    job = bench.add_job("evaluate", {}, reviewer=ME, now=now)
     bench.start_job(now=now, stale_before=now, number=job)
-    bench.finish_job(job, "failed", now=now, error=SHORT)
+    keep_failure(site, job, DataError(LONG, hint=LONG))
+    bench.finish_job(job, "failed", now=now, error=DataError.code)
     return Set(keys, cases, bench.add_ask(keys[0], reviewer=ME, now=now, until=now + timedelta(days=1)), job)
 
 
@@ -200,8 +203,8 @@ def site(workspace: Workspace) -> Iterator[Site]:
 
 
 @pytest.fixture
-def stored(site: Site, workspace: Workspace) -> Set:
-    return fill(site.bench, workspace, site.now())
+def stored(site: Site) -> Set:
+    return fill(site)
 
 
 @pytest.fixture
@@ -216,7 +219,19 @@ def names_of_templates() -> tuple[set[str], set[str]]:
     """Return the elements and attributes that findback's own pages are made of."""
     folder = Path(render.__file__).parent / "templates"
     source = "".join(file.read_text("utf-8") for file in folder.glob("*.html"))
-    flags = {"hidden", "required", "checked", "selected", "open", "multiple", "disabled", "data-save", "data-script"}
+    flags = {
+        "hidden",
+        "required",
+        "checked",
+        "selected",
+        "open",
+        "multiple",
+        "data-save",
+        "data-script",
+        "data-chosen",
+        "download",
+        "readonly",
+    }
     return set(re.findall(r"<([a-z][a-z0-9]*)", source)), flags | set(re.findall(r"[\s}]([a-z][a-z-]*)=", source))
 
 
@@ -226,7 +241,7 @@ ELEMENTS, ATTRIBUTES = names_of_templates()
 def assert_text_only(page: str, where: str = "") -> Shown:
     """Fail where a page has an element, an attribute or a computed value that no template of findback's wrote."""
     shown = Shown(page)
-    assert not set("\x00\x1b\x9b\u202e\u2066") & set(shown.text), where
+    assert not (odd := re.search("[^\n]*[\x00\x1b\x9b\u202e\u2066]", shown.text)), (where, odd)
     assert_inert(page)
     for tag, attributes in shown.elements:
         assert tag in ELEMENTS, tag
@@ -354,7 +369,7 @@ def test_hostile_texts_do_nothing_in_a_browser(workspace: Workspace) -> None:
     api = pytest.importorskip("playwright.sync_api", reason="browser-missing: playwright is not installed")
     said: list[str] = []
     with run_site(workspace) as team, api.sync_playwright() as playwright:
-        stored = fill(team.site.bench, workspace, team.clock())
+        stored = fill(team.site)
         arguments = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=arguments)
         context = browser.new_context()

@@ -65,5 +65,5 @@ def test_what_is_more_than_a_select_is_refused(statement: str) -> None:
 
 def test_other_parameters_are_refused() -> None:
     """Only :since is known."""
-    with pytest.raises(SettingsError, match=":when"):
-        select_of(query("SELECT 1 WHERE a = :when"), "postgres")
+    with pytest.raises(SettingsError, match=":later"):
+        select_of(query("SELECT 1 WHERE a = :later"), "postgres")

@@ -109,6 +109,8 @@ def _connect(address: Address, query: Query, options: SourceOptions) -> Any:
         raise MissingLibraryError("psycopg", extra="postgres", wanted_for="reading from PostgreSQL") from None
     for setting in ("default_transaction_read_only = on", f"statement_timeout = {round(query.timeout * 1000)}"):
         connection.con.execute(f"SET {setting}")
+    # The query may set the default otherwise; this is said anew with every transaction.
+    connection.con.read_only = True
     return connection
 
 
