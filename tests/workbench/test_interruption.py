@@ -1,13 +1,17 @@
 """Several processes, and processes that die."""
 
 import random
+import subprocess
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from sqlalchemy import text
 
-from builders.candidates import digest
+from builders.candidates import NOON, candidate, digest
 from builders.writers import Writers, nth
+from findback.workbench.open import open_workbench
 from findback.workbench.people import normalised
 from findback.workbench.store import Workbench
 
@@ -63,3 +67,29 @@ def test_many_processes_may_open_a_new_workbench_at_once(url: str) -> None:
     """Its tables are made once, and nobody is refused."""
     with Writers(url) as writers:
         assert writers.wait([writers.start("open") for _ in range(6)]) == ["opened"] * 6
+
+
+READER = """
+import sys
+from findback.workbench.open import open_workbench
+with open_workbench(sys.argv[1], key_check="k") as bench:
+    print(sum(bench.count().values()))
+"""
+
+
+def test_opening_it_twice_in_one_process_loses_nothing(tmp_path: Path) -> None:
+    """A second opening that ends keeps the first one's locks: other processes see what it writes afterwards."""
+    place = tmp_path / "private" / "workbench.sqlite"
+
+    def count_elsewhere() -> int:
+        done = subprocess.run([sys.executable, "-c", READER, str(place)], capture_output=True, text=True, check=True)
+        return int(done.stdout)
+
+    with open_workbench(place, key_check="k") as bench:
+        bench.put([candidate("first")], now=NOON)
+        with open_workbench(place, key_check="k") as second:
+            assert sum(second.count().values()) == 1
+        assert count_elsewhere() == 1
+        bench.put([candidate("second")], now=NOON)
+        assert count_elsewhere() == 2
+    assert count_elsewhere() == 2

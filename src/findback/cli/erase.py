@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from findback.cli.shown import say, show, show_json, table
+from findback.cli.shown import say, show, show_json, table, warn
 from findback.model.estimate import Estimate
 from findback.steps.erase import Erasure, ExcludeRequest, PurgeRequest
 from findback.steps.erase import exclude as keep_out
@@ -75,3 +75,6 @@ def _say(done: Erasure, what: str) -> None:
             f"{what}: nothing is stored under what was named. People are known by the id the source gives them (in"
             " Slack U…, in users.json), and by the addresses, numbers and names its list of people gives them."
         )
+    if done.withdrawing is not None:
+        warn(f"the published set still holds what became of them: {', '.join(done.published)}")
+        say(f"to erase that too: {done.withdrawing}")

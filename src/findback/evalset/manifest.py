@@ -140,6 +140,7 @@ def read_manifest(folder: Path) -> Manifest:
     path = folder / MANIFEST
     with open_file(path) as file:
         raw = file.read(MANIFEST_LIMIT + 1)
+    refuse_newer(path, raw)
     try:
         manifest = Manifest.model_validate_json(raw)
     except ValidationError as error:
@@ -152,3 +153,21 @@ def read_manifest(folder: Path) -> Manifest:
             f"{path} is the manifest of release {manifest.number}", hint="restore the folder from version control"
         )
     return manifest
+
+
+def refuse_newer(path: Path, raw: bytes) -> None:
+    """Stop before a manifest of a format that this version does not know.
+
+    Raises:
+        DataError: If its format is a later one.
+    """
+    try:
+        values = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return
+    found = values.get("format") if isinstance(values, dict) else None
+    if isinstance(found, int) and found > MANIFEST_FORMAT:
+        raise DataError(
+            f"{path} was made by a newer findback: its format is {found}, this one knows {MANIFEST_FORMAT}",
+            hint="upgrade findback",
+        )

@@ -40,6 +40,10 @@ class Erasure(Record):
     """What was erased."""
 
     counts: dict[str, int]
+    published: tuple[str, ...] = ()
+    """Ids of the cases that erased candidates had become; the set and its releases hold their texts still."""
+    withdrawing: str | None = None
+    """The command that erases those too; None where there are none."""
 
 
 def purge(workspace: Workspace, request: PurgeRequest) -> Erasure:
@@ -53,13 +57,14 @@ def purge(workspace: Workspace, request: PurgeRequest) -> Erasure:
         raise UsageError("say what to erase", hint="--person, --channel or --rejected")
     key = open_workspace_key(workspace)
     with open_bench(workspace, key) as bench:
+        before = bench.released_cases()
         erased = bench.purge(
             now=now(),
             person_hmac=identify_people(bench, key, request.person),
             container_hmac=channel_digests(key, request.channel),
             rejected=request.rejected,
         )
-    return Erasure(counts=erased._asdict())
+        return _erasure(erased._asdict(), before - bench.released_cases())
 
 
 def exclude(workspace: Workspace, request: ExcludeRequest) -> Erasure:
@@ -75,12 +80,20 @@ def exclude(workspace: Workspace, request: ExcludeRequest) -> Erasure:
     channels = channel_digests(key, request.channel)
     done: list[dict[str, int]] = []
     with open_bench(workspace, key) as bench:
+        before = bench.released_cases()
         people = identify_people(bench, key, request.person)
         if people.values:
             done.append(bench.exclude("person", people, now=now())._asdict())
         if channels:
             done.append(bench.exclude("container", channels, now=now())._asdict())
-    return Erasure(counts={name: sum(one[name] for one in done) for name in done[0]})
+        counts = {name: sum(one[name] for one in done) for name in done[0]}
+        return _erasure(counts, before - bench.released_cases())
+
+
+def _erasure(counts: dict[str, int], cases: Iterable[str]) -> Erasure:
+    published = tuple(sorted(cases))
+    command = f"findback withdraw {' '.join(published)} --reason 'erased on request'" if published else None
+    return Erasure(counts=counts, published=published, withdrawing=command)
 
 
 def identify_people(bench: Workbench, key: Key, known_by: Sequence[str]) -> Identity:

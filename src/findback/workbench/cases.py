@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, func, insert, select, update
 
 from findback.errors import UsageError
 from findback.model.case import Role, Split
@@ -163,6 +163,19 @@ class Cases:
         """Return the cases of some candidates, or of all of them, erased ones included."""
         with self._database.reading() as connection:
             return read_cases(connection, keys)
+
+    @quietly("read cases")
+    def released_cases(self) -> frozenset[str]:
+        """Return the ids of the cases that a release holds and whose candidates are still here."""
+        joined = select(CASES.c.case_id).join(CANDIDATES, CANDIDATES.c.key == CASES.c.candidate_key)
+        with self._database.reading() as connection:
+            return frozenset(connection.scalars(joined.where(CASES.c.release.is_not(None))))
+
+    @quietly("read cases")
+    def newest_number(self) -> int:
+        """Return the highest number of a release that a case came in; 0 before the first."""
+        with self._database.reading() as connection:
+            return connection.scalar(select(func.max(CASES.c.release))) or 0
 
     @quietly("write a release down")
     def mark_released(self, cases: Mapping[str, Split], number: int, *, reviewer: str, now: datetime) -> int:

@@ -131,12 +131,13 @@ def private_file(path: Path) -> Path:
                 f"others may enter {folder}, and the workbench is private",
                 hint=f"chmod 700 {folder}, or name a folder of its own",
             )
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
         try:
-            if os.name == "posix" and os.fstat(handle).st_mode & 0o077:
-                os.fchmod(handle, PRIVATE_FILE)
-        finally:
-            os.close(handle)
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE_FILE))
+        except FileExistsError:
+            # Not opened here: closing it would drop every lock that SQLite holds on it in this process,
+            # and another process would then take away the log under our feet.
+            if os.name == "posix" and path.stat().st_mode & 0o077:
+                path.chmod(PRIVATE_FILE)
     return path
 
 

@@ -76,6 +76,7 @@ def _release_number(folder: Path, digest: str) -> int | None:
         return None
     with open_file(manifest) as file:
         raw = file.read(_MANIFEST_LIMIT)
+    refuse_newer(manifest, raw)
     try:
         values = orjson.loads(raw)
         number, stated = values["number"], values["digests"][_CASES]
