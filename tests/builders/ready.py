@@ -44,6 +44,9 @@ class Ready:
             del self.cases[key]
         return len(gone)
 
+    def newest_number(self) -> int:
+        return max((one.added_in or 0 for one in self.released.values()), default=0)
+
     def opinions(self, cases: Collection[str]) -> list[Opinions]:
         return []
 

@@ -136,3 +136,22 @@ def test_retired_cases_come_back(place: Place) -> None:
     place.change(gone, status="active")
     assert place.cases[case.id] == case
     assert [change.what for change in place.bench.case_changes(case.id)] == ["reinstated", "retired"]
+
+
+def test_a_reason_may_hold_nobody(place: Place) -> None:
+    """An address in a reason is refused by its type, whether a case changes, is doubted or is kept; nothing is kept."""
+    why = "mara" + "@" + "example.org said so"
+    case = next(iter(place.cases.values()))
+    doubted = {"case": case.id, "document": case.gold[0].doc, "said": "gold-is-wrong"}
+
+    def doubt(why: str | None) -> None:
+        flag_miss(place.workspace, place.bench, LEAD, FlagMissRequest.model_validate(doubted | {"why": why}), now=NOW)
+
+    for refused in (lambda: place.change(case, wording="vague", why=why), lambda: doubt(why)):
+        with pytest.raises(UsageError, match="why, character 1: EMAIL") as caught:
+            refused()
+        assert "mara" not in str(caught.value)
+    assert (place.cases[case.id], place.bench.case_changes()) == (case, [])
+    doubt(None)
+    with pytest.raises(UsageError, match="why, character 1: EMAIL"):
+        keep_label(place.workspace, place.bench, LEAD, case.id, why, now=NOW)

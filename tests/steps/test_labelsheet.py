@@ -2,6 +2,7 @@
 
 import csv
 import io
+import subprocess
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from builders.candidates import NOON, candidate, digest, line
 from builders.ready import portal
-from findback.errors import DataError, UsageError
+from findback.errors import DataError, RefusedError, UsageError
 from findback.model.candidate import DocumentLink, RedactedSpan, RedactedText
 from findback.model.case import Judgement
 from findback.model.review import Review
@@ -318,3 +319,18 @@ def test_marks_are_reversible(pieces: list[str], data: st.DataObject) -> None:
         at += len(piece)
     text = RedactedText(text="".join(pieces), spans=tuple(spans), raw_hmac="h")
     assert read_marked(write_marked(text)) == text.text
+
+
+def test_a_sheet_that_git_could_commit_is_refused(at: SimpleNamespace, tmp_path: Path) -> None:
+    """In a work tree that does not ignore it no sheet is written; ignored, it is."""
+    workspace = at.workspace
+    subprocess.run(["git", "init", "-q", str(workspace.root)], check=True)
+    inside = workspace.root / "sheet.csv"
+    with pytest.raises(RefusedError, match="does not ignore it") as caught:
+        export_sheet(workspace, LabelExportRequest(output=inside), reviewer=ANA, now=NOON)
+    assert (caught.value.hint, inside.exists()) == (
+        "write it outside the repository with -o, or add it to .gitignore",
+        False,
+    )
+    (workspace.root / ".gitignore").write_text("sheet.csv\n")
+    assert export_sheet(workspace, LabelExportRequest(output=inside), reviewer=ANA, now=NOON).rows == 3

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import findback.steps.release as module
 from builders.ready import Ready, portal, reviewed
 from builders.slack import SlackExport
+from findback.cli.main import app
 from findback.errors import DataError, RefusedError, UsageError
 from findback.evalset.cases import read_cases, write_cases
 from findback.evalset.manifest import read_manifest
@@ -29,7 +30,12 @@ from findback.evalset.release import (
     write_release,
 )
 from findback.model.case import Case
+from findback.steps.doctor import DoctorRequest, doctor
+from findback.steps.evaluate import EvaluateRequest, evaluate
 from findback.steps.release import ReleaseRequest, ReleaseResult, release
+from findback.steps.releases import DiffRequest, compare_releases, list_releases
+from findback.steps.status import status
+from findback.steps.withdraw import WithdrawRequest, withdraw
 from findback.workspace import Workspace, open_workspace
 
 DAY = datetime(2024, 6, 3, 9, tzinfo=UTC)
@@ -384,3 +390,72 @@ def test_a_stricter_leak_limit_stands_in_the_way_and_makes_nothing_unreadable(tm
     assert read_release(strict.evalset / "releases" / "1").manifest.number == 1
     result = publish(strict, Ready(reviewed(3)), "second")
     assert [(one.case, "above the limit" in one.rule) for one in result.obstacles] == [("c0000000001", True)]
+
+
+def test_a_number_that_the_head_knows_is_not_used_again(tmp_path: Path) -> None:
+    """Release 2 moved away: what it added is not taken for new, and the missing folder is named."""
+    workspace, ready = portal(tmp_path), Ready(reviewed(1))
+    publish(workspace, ready)
+    ready.cases["new"] = reviewed(2)
+    publish(workspace, ready, "second")
+    (workspace.evalset / "releases" / "2").rename(tmp_path / "away")
+    ready.released.clear()
+    ready.cases = {"third": reviewed(3)}
+    result = publish(workspace, ready, "third")
+    assert [one.case for one in result.obstacles] == ["c0000000002"]
+    assert any("releases/2 is not there" in line and "the next one is 3" in line for line in result.warnings)
+
+
+def newer(workspace: Workspace) -> None:
+    path = workspace.evalset / "releases" / "1" / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 2, "more": []}))
+
+
+@pytest.mark.parametrize(
+    "reading",
+    [
+        lambda there: publish(there, Ready(reviewed(2)), "second"),
+        lambda there: compare_releases(there, DiffRequest()),
+        lambda there: evaluate(there, EvaluateRequest()),
+        lambda there: withdraw(there, WithdrawRequest(cases=("c0000000001",), reason="asked to")),
+    ],
+)
+def test_a_release_of_a_newer_format_is_said_to_be_one(tmp_path: Path, reading: Callable[[Workspace], object]) -> None:
+    """Whatever reads it stops and says which format it has, and never to restore what is whole."""
+    workspace = portal(tmp_path)
+    publish(workspace, Ready(reviewed(1)))
+    newer(workspace)
+    said = "made by a newer findback: its format is 2, this one knows 1; upgrade"
+    with pytest.raises(DataError, match=said) as caught:
+        reading(workspace)
+    assert "restore" not in (caught.value.hint or "")
+    assert said in list_releases(workspace).unreadable[0]
+
+
+def test_a_broken_head_says_how_to_mend_it_and_is_noticed(tmp_path: Path) -> None:
+    """The error names a command's own way out; doctor has a failed check, status a line."""
+    workspace = portal(tmp_path)
+    publish(workspace, Ready(reviewed(1)))
+    head = workspace.evalset / "cases.jsonl"
+    assert doctor(workspace, DoctorRequest(offline=True)).well
+    head.write_text(head.read_text() + "{\n")
+    with pytest.raises(DataError) as caught:
+        publish(workspace, Ready(reviewed(2)), "second")
+    assert caught.value.hint == f"mend the line, or restore {head} from version control"
+    (fault,) = (one for one in doctor(workspace, DoctorRequest(offline=True)).items if one.state == "fault")
+    assert (fault.what, f"{head}:2" in fault.found) == ("set", True)
+    assert any(one.what == "cannot be read" and f"{head}:2" in one.state for one in status(workspace).items)
+
+
+def test_relabelled_cases_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of twelve relabelled cases `findback diff` names ten, and says how many more there are."""
+    workspace = portal(tmp_path)
+    publish(workspace, Ready(*(reviewed(n) for n in range(12))))
+    for number in range(12):
+        change_head(workspace, f"c{number:010}", judged=[{"doc": "howto/vpn.md", "grade": 1, "found_by": "reviewer"}])
+    monkeypatch.chdir(workspace.root)
+    app(["diff"], result_action="return_value")
+    named = ", ".join(f"c{number:010}" for number in range(10))
+    assert f"relabelled: {named} and 2 more\n" in capsys.readouterr().out

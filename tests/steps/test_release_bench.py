@@ -5,19 +5,23 @@ from pathlib import Path
 
 import pytest
 
-from builders.candidates import candidate, digest
+from builders.candidates import candidate, digest, line
 from builders.ready import portal
 from findback.cli.main import app
+from findback.errors import MissingError
 from findback.evalset.cases import read_cases
 from findback.evalset.manifest import read_manifest
+from findback.model.candidate import DocumentLink
 from findback.model.case import Judgement
 from findback.model.review import Review, SpanDecision
 from findback.model.reviewer import Reviewer
-from findback.steps.bench import open_bench
+from findback.steps.bench import open_bench, open_workspace_key
 from findback.steps.casemaking import BenchCases
+from findback.steps.mined_sample import read_mined_sample
 from findback.steps.release import ReleaseRequest, ReleaseResult, release
 from findback.steps.review import submit
 from findback.steps.reviewdesk import open_desk
+from findback.steps.status import status
 from findback.steps.withdraw import WithdrawRequest, withdraw
 from findback.workspace import Workspace
 
@@ -148,3 +152,76 @@ def test_the_command_releases_or_lists_what_stands_in_the_way(
     status, out = run("-m", "first")
     assert (status, "release 1 is in" in out) == (0, True)
     assert states(workspace) == {"released": 1}
+
+
+@pytest.mark.parametrize("objects", [False, True])
+def test_an_erasure_names_the_cases_that_are_published(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *, objects: bool
+) -> None:
+    """Purged or kept out, whoever asked a released question has its id named with the command; others' are not."""
+    workspace = portal(tmp_path, "[review]\noverlap = 0.0\n")
+    hmac = open_workspace_key(workspace).hmac
+    with open_bench(workspace) as bench:
+        for name, person in (("badges", "U1"), ("trains", "U2"), ("flights", "U1")):
+            made = candidate(name)
+            first = made.thread[0].model_copy(update={"author_hmac": hmac(person)})
+            bench.put([made.model_copy(update={"thread": (first,)})], now=NOW)
+    decide(workspace, "badges")
+    decide(workspace, "trains")
+    publish(workspace)
+    (case,) = (one for one in read_cases(workspace.evalset / "cases.jsonl") if "badges" in one.query)
+    monkeypatch.chdir(workspace.root)
+    monkeypatch.setenv("XDG_STATE_HOME", workspace.environment["XDG_STATE_HOME"])
+    command = ["privacy", "exclude"] if objects else ["purge"]
+    app([*command, "--person", "U1"], result_action="return_value")
+    said = capsys.readouterr()
+    line = f"findback withdraw {case.id} --reason 'erased on request'"
+    assert f"to erase that too: {line}\n" in said.out
+    assert said.err == f"warning: the published set still holds what became of them: {case.id}\n"
+    app([*command, "--person", "U1"], result_action="return_value")
+    assert "findback withdraw" not in capsys.readouterr().out
+
+
+def test_what_became_a_case_is_no_real_sample_of_the_set(tmp_path: Path) -> None:
+    """Of two candidates one is released: the sample holds the other and counts it; with both released there is none."""
+    link = DocumentLink(document="howto/badge.md", line=1, by="resolver", kind="url-in-text")
+    reply = line("r", "bo", "see there", 1, role="resolver")
+    workspace = portal(tmp_path, "[review]\noverlap = 0.0\n")
+    with open_bench(workspace) as bench:
+        bench.put([candidate(name, replies=[reply], links=(link,)) for name in ("badges", "trains")], now=NOW)
+    decide(workspace, "badges")
+    publish(workspace)
+    sample = read_mined_sample(workspace, None)
+    assert [one.query for one in sample.questions] == ["where is the page about trains?"]
+    assert sample.notes[-1] == "1 more have become cases of the set already and are left out"
+    decide(workspace, "trains")
+    publish(workspace)
+    with pytest.raises(MissingError, match="all 2 have become cases"):
+        read_mined_sample(workspace, None)
+
+
+def test_the_next_step_follows_the_workbench(tmp_path: Path) -> None:
+    """Candidates that wait are reviewed, ready ones released, and then the set is scored."""
+    workspace = mined(tmp_path, "badges", "trains")
+    assert status(workspace).next == "findback review: 2 candidates wait"
+    decide(workspace, "badges")
+    assert status(workspace).next == (
+        'findback review: 1 candidates wait; findback release -m "…" publishes the 1 that are ready'
+    )
+    decide(workspace, "trains")
+    assert status(workspace).next == 'findback release -m "…": 2 candidates are ready'
+    publish(workspace)
+    assert status(workspace).next == "findback evaluate"
+    assert {one.what: one.state for one in status(workspace).items}["workbench"] == "2 released"
+
+
+def test_a_number_is_not_used_again_when_its_folder_is_gone(tmp_path: Path) -> None:
+    """Release 1 and the head moved away: the next release is 2, of no parent, and says which folder is missing."""
+    workspace = mined(tmp_path, "badges", "trains")
+    decide(workspace, "badges")
+    publish(workspace)
+    workspace.evalset.rename(tmp_path / "away")
+    decide(workspace, "trains")
+    result = publish(workspace)
+    assert (result.number, result.parent, result.obstacles) == (2, None, ())
+    assert any("releases/1 is not there" in line and "restore" in line for line in result.warnings)

@@ -119,14 +119,16 @@ def test_a_review_from_new_to_ready_by_keyboard_alone(page: "sync_api.Page", liv
     page.keyboard.press("n")
     page.wait_for_url("**/items/**")
     assert page.locator(".pool > li").first.is_visible()
-    settled(page, lambda: page.keyboard.press("w"))
+    page.keyboard.press("w")
+    page.keyboard.press("ArrowRight")
+    settled(page, lambda: page.keyboard.press("Enter"))
     page.keyboard.press("j")
     assert page.evaluate("document.activeElement.id") == "document-1"
     first = page.url
     settled(page, lambda: page.keyboard.press("e"))
     assert page.url != first
     saved = own(live, 0)
-    assert (saved.stage, saved.review.wording) == ("submitted", "plain")
+    assert (saved.stage, saved.review.wording) == ("submitted", "vague")
     assert [(one.doc, one.grade) for one in saved.review.judged] == [("howto/badge.md", 3)]
     assert live.desk.bench.get(key_of(live, 0)).state in ("ready", "second-opinion")
 
@@ -144,7 +146,8 @@ def test_from_new_to_released_by_keyboard_alone(page: "sync_api.Page", live: Liv
     """Review, then the releases page, a note and the button: the case is in a release, and no mouse was touched."""
     page.keyboard.press("n")
     page.wait_for_url("**/items/**")
-    settled(page, lambda: page.keyboard.press("w"))
+    page.keyboard.press("w")
+    settled(page, lambda: page.keyboard.press("Enter"))
     settled(page, lambda: page.keyboard.press("e"))
     assert live.desk.bench.get(key_of(live, 0)).state == "ready"
     tab_to(page, "nav a[href='/releases']")
@@ -163,7 +166,7 @@ def test_keys_pressed_faster_than_the_server_answers_are_not_lost(page: "sync_ap
     page.keyboard.press("n")
     page.wait_for_url("**/items/**")
     first = page.url
-    for key in "we":
+    for key in ("w", "Enter", "e"):
         page.keyboard.press(key)
     wait_until(lambda: page.evaluate("location.href") != first)
     assert own(live, 0).stage == "submitted"
@@ -222,6 +225,42 @@ def test_a_suggestion_must_be_decided_and_can_be_taken_back(page: "sync_api.Page
     assert [one.action for one in own(live, 1).review.spans] == ["keep"]
 
 
+def test_grading_keeps_its_place_in_the_list(page: "sync_api.Page", live: LivePage) -> None:
+    """After a grade was saved the next key still means the same document, and `j` the one after it."""
+    page.goto(f"{live.address}/items/{key_of(live, 0)}?q=device+certificate+desk+leave")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    settled(page, lambda: page.keyboard.press("0"))
+    assert page.evaluate("document.activeElement.id") == "document-2"
+    page.keyboard.press("j")
+    assert page.evaluate("document.activeElement.id") == "document-3"
+
+
+def test_a_key_that_opens_a_form_goes_to_its_field_and_escape_leaves_it(page: "sync_api.Page", live: LivePage) -> None:
+    """`a`, `l` and `r` are typed into at once; Escape folds the form away."""
+    page.goto(f"{live.address}/items/{key_of(live, 0)}")
+    for key in "alr":
+        page.keyboard.press(key)
+        assert page.evaluate("document.activeElement.name") == "reason"
+        page.keyboard.press("Escape")
+        assert page.evaluate("document.activeElement.tagName") == "SUMMARY"
+        assert not page.evaluate("document.activeElement.parentElement.open")
+
+
+def test_what_was_submitted_is_one_key_away(page: "sync_api.Page", live: LivePage) -> None:
+    """The next page says what became of the one before; `b` goes back to it, and `u` takes it back."""
+    page.keyboard.press("n")
+    page.wait_for_url("**/items/**")
+    page.keyboard.press("w")
+    settled(page, lambda: page.keyboard.press("Enter"))
+    settled(page, lambda: page.keyboard.press("e"))
+    assert "the one before: ready" in page.locator("main").inner_text()
+    with page.expect_navigation():
+        page.keyboard.press("b")
+    settled(page, lambda: page.keyboard.press("u"))
+    assert live.desk.bench.get(key_of(live, 0)).state == "in-review"
+
+
 def test_typing_in_a_field_presses_no_keys(page: "sync_api.Page", live: LivePage) -> None:
     """A search for words full of shortcuts changes nothing."""
     page.goto(f"{live.address}/items/{key_of(live, 0)}")
@@ -236,7 +275,7 @@ def test_every_key_the_page_names_does_something(page: "sync_api.Page", live: Li
     page.goto(f"{live.address}/items/{key_of(live, 1)}")
     handled = set(page.eval_on_selector_all("[data-key]", "all => all.map(one => one.dataset.key)"))
     handled |= set(page.eval_on_selector_all("[data-row-key]", "all => all.map(one => one.dataset.rowKey)"))
-    handled |= {"j", "k", "0", "3", "g", "?", "Enter", "p", "x", "u"}
+    handled |= {"j", "k", "0", "3", "g", "?", "Enter", "Esc", "p", "x", "u", "b"}
     page.keyboard.press("?")
     named = set(page.locator("#keys kbd").all_inner_texts())
     assert named <= handled, named - handled

@@ -17,7 +17,7 @@ from starlette.responses import RedirectResponse
 from builders.forms import csrf_of
 from builders.fuzzforms import models_of, routes_of
 from builders.reviewteam import run_site, write_team
-from findback.errors import SettingsError, StorageError
+from findback.errors import SettingsError, StorageError, UsageError
 from findback.model.record import LocalOnly
 from findback.model.settings import OidcSettings, ServeSettings
 from findback.web import server
@@ -580,8 +580,15 @@ def test_a_port_that_is_taken_is_said(workspace: Workspace) -> None:
             serve_local(workspace, port=other.getsockname()[1], ready=print)
 
 
+def test_a_port_that_cannot_be_is_said(workspace: Workspace) -> None:
+    """A number no port has is an error with a way out, not a trace."""
+    with pytest.raises(UsageError, match="no port 99999"):
+        serve_local(workspace, port=99_999, ready=print)
+
+
 OIDC = OidcSettings(issuer="https://login.example.org", client_id="findback", client_secret="env:SECRET")
 PUBLIC = "https://find.example.org"
+ROLES = {"reviewer": ("searchers",)}
 TLS = {"tls_certificate": "chain.pem", "tls_key": "key.pem"}
 
 
@@ -612,11 +619,12 @@ TLS = {"tls_certificate": "chain.pem", "tls_key": "key.pem"}
         ({"public_url": "https://find.example.org/path"}, "no address"),
         ({"public_url": "https://find.example.org?x=1"}, "no address"),
         ({"public_url": "https://find.example.org#x"}, "no address"),
+        ({"roles": {}}, "nobody a role"),
     ],
 )
 def test_a_page_that_is_not_safe_is_not_opened(values: dict[str, Any], said: str) -> None:
     """Without a login, without TLS where others can reach it, or under no proper address the server does not start."""
-    settings = ServeSettings(**{"oidc": OIDC, "public_url": PUBLIC, **values})
+    settings = ServeSettings(**{"oidc": OIDC, "public_url": PUBLIC, "roles": ROLES, **values})
     with pytest.raises(SettingsError, match=said) as caught:
         check_exposure(settings)
     assert caught.value.hint
@@ -637,7 +645,7 @@ def test_a_page_that_is_not_safe_is_not_opened(values: dict[str, Any], said: str
 )
 def test_a_page_that_is_safe_is_opened(values: dict[str, Any], address: str) -> None:
     """Behind TLS of its own, behind a proxy that ends it, or on this machine alone it starts."""
-    assert check_exposure(ServeSettings(**{"oidc": OIDC, "public_url": PUBLIC, **values})) == address
+    assert check_exposure(ServeSettings(**{"oidc": OIDC, "public_url": PUBLIC, "roles": ROLES, **values})) == address
 
 
 def test_a_page_on_the_other_loopback_address_answers_to_its_name(team_site: Site) -> None:

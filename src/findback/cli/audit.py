@@ -24,7 +24,7 @@ class Options(AuditRequest):
 
 
 def audit(
-    set_: Annotated[Path, Parameter(name="SET")],
+    set_: Annotated[Path | None, Parameter(name="SET")] = None,
     /,
     *,
     request: Annotated[Options | None, Parameter(name="*")] = None,
@@ -34,7 +34,7 @@ def audit(
     """Measure how much of a set's wording leaks from its answers.
 
     Args:
-        set_: The golden set: any format findback knows.
+        set_: The golden set: any format findback knows; the newest release when left out.
         request: Everything else.
         output: Write .html, .md or .json instead of printing.
         json: Print JSON.

@@ -19,6 +19,8 @@ from findback.steps.withdraw import withdraw as erase
 from findback.workspace import open_workspace
 
 NOT_PASSED = 1
+NAMED = 10
+"""Relabelled cases that are named, at most."""
 
 
 def release(
@@ -46,6 +48,8 @@ def release(
         rows = [(one.case or (one.candidate or "")[:12], one.place, one.rule) for one in found.obstacles]
         show(table(("case", "place", "what is against it"), rows))
         say("")
+        for line in found.warnings:
+            warn(line)
         say(f"not released: {len(rows)} {'thing stands' if len(rows) == 1 else 'things stand'} in the way")
         return NOT_PASSED
     _show_diff(found.diff, f"release {found.parent}" if found.parent else "nothing before")
@@ -144,6 +148,9 @@ def withdraw(*cases: str, reason: str = "", json: bool = False) -> None:
 
 def _show_diff(found: SetDiff, since: str) -> None:
     say(f"against {since}: {_counted(found) or 'no difference'}")
+    if found.relabelled:
+        more = len(found.relabelled) - NAMED
+        say(f"relabelled: {', '.join(found.relabelled[:NAMED])}{f' and {more} more' if more > 0 else ''}")
     kinds = [change for change in CHANGES if getattr(found, change)]
     rows = [(row.axis, row.value, *(row.counts.get(kind, 0) or "" for kind in kinds)) for row in found.by]
     if rows:

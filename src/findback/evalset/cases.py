@@ -29,7 +29,8 @@ def read_cases(
     """
     faults = Faults()
     cases = parse_cases(path, faults, leak_limit=leak_limit, redactor=redactor)
-    faults.settle(f"{path.name} (cases)", skip_bad=False)
+    mend = f"mend the line, or restore {path} from version control"
+    faults.settle(f"{path.name} (cases)", skip_bad=False, hint=mend)
     return cases
 
 

@@ -168,6 +168,5 @@ def refuse_newer(path: Path, raw: bytes) -> None:
     found = values.get("format") if isinstance(values, dict) else None
     if isinstance(found, int) and found > MANIFEST_FORMAT:
         raise DataError(
-            f"{path} was made by a newer findback: its format is {found}, this one knows {MANIFEST_FORMAT}",
-            hint="upgrade findback",
+            f"{path} was made by a newer findback: its format is {found}, this one knows {MANIFEST_FORMAT}; upgrade"
         )

@@ -224,7 +224,7 @@ def read_rows(path: Path, kind: type[Row]) -> tuple[Row, ...]:
         except ValidationError as error:
             for sentence in sentences(error):
                 faults.add(path, line.number, sentence)
-    faults.settle(path.name, skip_bad=False)
+    faults.settle(path.name, skip_bad=False, hint=f"mend the line, or restore {path} from version control")
     return tuple(rows)
 
 

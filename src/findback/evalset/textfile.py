@@ -19,6 +19,8 @@ FAULT_LIMIT = 10_000
 """Most faults that are kept of one set; further ones are only counted."""
 
 _CHUNK = 1 << 20
+SKIPPING = "mend them, or read the good rows only with --skip-bad"
+"""What to do about faults where the command can leave rows out."""
 
 
 class Line(NamedTuple):
@@ -53,7 +55,7 @@ class Faults:
         """Return how many rows have a fault."""
         return len(self._places)
 
-    def settle(self, what: str, *, skip_bad: bool) -> tuple[str, ...]:
+    def settle(self, what: str, *, skip_bad: bool, hint: str = SKIPPING) -> tuple[str, ...]:
         """Return notes about the rows left out at the user's wish; nothing when all is well.
 
         Raises:
@@ -66,7 +68,7 @@ class Faults:
             raise DataError(
                 f"{what} has {count:,} fault{'s' if count > 1 else ''}",
                 faults=self.found,
-                hint="mend them, or read the good rows only with --skip-bad",
+                hint=hint,
             )
         return (
             f"{self.rows:,} bad row{'s' if self.rows > 1 else ''} left out",

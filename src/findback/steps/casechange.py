@@ -23,6 +23,7 @@ from findback.privacy.finding import Finding
 from findback.steps.casemaking import WANTED_TAG
 from findback.steps.obstacles import Check, check_text
 from findback.steps.publishable import open_check
+from findback.steps.reasons import forbidden_in
 from findback.workbench.store import Workbench
 from findback.workspace import Workspace
 
@@ -42,7 +43,7 @@ class CaseChangeRequest(Request):
     seen: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
     """Digest of the case as it was seen; another one means that somebody changed it meanwhile."""
     why: Note
-    """Why; kept in its history, which is private."""
+    """Why; kept in its history, and held to what may be published."""
     judged: Annotated[tuple[Judgement, ...] | None, Field(max_length=MOST_JUDGED)] = None
     """All judgements, in place of those there are; what there is when None."""
     no_answer_reason: Note | None = None
@@ -111,6 +112,7 @@ def change_case(
     """
     reviewer.require("lead")
     path, limit = workspace.evalset / CASES, workspace.settings.measures.leak_limit
+    unfit = forbidden_in(workspace, request.why, "why")
     with _WRITING:
         head = read_head(workspace.evalset, leak_limit=limit)
         cases = head.cases
@@ -121,6 +123,7 @@ def change_case(
         said = [
             *_check_label(before, after, workspace, documents),
             *_check_strings(before, after, open_check(workspace, given_back=given_back)),
+            *unfit,
         ]
         if said:
             raise UsageError(f"this cannot be kept: {'; '.join(dict.fromkeys(said))}")

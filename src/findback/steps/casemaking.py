@@ -247,6 +247,10 @@ class BenchCases:
             splits = {name: case.split for name, case in group.items()}
             self._bench.mark_released(splits, number, reviewer=self._reviewer, now=self._now())
 
+    def newest_number(self) -> int:
+        """Return the highest number of a release that a candidate came in; 0 before the first."""
+        return self._bench.newest_number()
+
     def opinions(self, cases: Collection[str]) -> Sequence[Opinions]:
         """Return what was said first about the candidates that became some cases."""
         keys = {known.candidate for known in self._bench.cases() if known.case_id in cases}

@@ -13,6 +13,7 @@ from findback.model.settings import SourceSettings
 from findback.retrievers.build import build_retriever, list_trusted
 from findback.retrievers.foreign import search_contained
 from findback.sources.format import SourceOptions
+from findback.steps.broken import broken_places
 from findback.steps.masking import mask_text
 from findback.steps.opening import (
     SetRequest,
@@ -28,6 +29,8 @@ from findback.workspace import Workspace
 
 State = Literal["ok", "warning", "fault"]
 PROBE = Query("findback doctor: does this answer?")
+SHOWN = 5
+"""Faults of the set that are named, at most."""
 LOCAL_KINDS = frozenset({"bm25", "dense", "fuse", "rerank", "file", "memory"})
 
 
@@ -66,6 +69,7 @@ def doctor(workspace: Workspace, request: DoctorRequest) -> Checkup:
     items.append(item)
     release = newest_release(workspace)
     items.append(CheckItem(state="ok", what="releases", found=f"newest is {release}" if release else "none yet"))
+    items.extend(_set(workspace))
     items.extend(_retrievers(workspace, corpus, offline=request.offline))
     items.extend(_sources(workspace, offline=request.offline))
     return Checkup(items=tuple(_safe(item) for item in items))
@@ -110,6 +114,15 @@ def _corpus(workspace: Workspace) -> tuple[Corpus | None, CheckItem]:
         )
     found = f"{len(corpus):,} documents ({corpus.kind}: {corpus.recognised})"
     return corpus, CheckItem(state="ok", what="corpus", found=found)
+
+
+def _set(workspace: Workspace) -> Iterator[CheckItem]:
+    """Yield what of head and releases cannot be read."""
+    found = broken_places(workspace)
+    if found:
+        more = [f"… and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
+        todo = "mend the lines, or restore the files from version control"
+        yield CheckItem(state="fault", what="set", found="\n".join([*found[:SHOWN], *more]), todo=todo)
 
 
 def _retrievers(workspace: Workspace, corpus: Corpus | None, *, offline: bool) -> Iterator[CheckItem]:

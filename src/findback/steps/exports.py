@@ -167,8 +167,8 @@ def _watermark(workspace: Workspace, key: Key, name: str | None) -> datetime | N
     return mark.reached if mark is not None else None
 
 
-def refuse_tracked(file: Path) -> None:
-    """Stop before an export that git could commit.
+def refuse_tracked(file: Path, *, hint: str = "keep exports outside the repository, or add it to .gitignore") -> None:
+    """Stop before an export that git could commit, there already or about to be written.
 
     Raises:
         RefusedError: If the export lies in a work tree that does not ignore it.
@@ -182,5 +182,5 @@ def refuse_tracked(file: Path) -> None:
     if done.returncode == 1:
         raise RefusedError(
             f"{file} lies inside a git work tree that does not ignore it, and holds people's messages",
-            hint="keep exports outside the repository, or add it to .gitignore",
+            hint=hint,
         )

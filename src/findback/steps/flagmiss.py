@@ -9,6 +9,7 @@ from findback.model.record import Request
 from findback.model.review import Note
 from findback.model.reviewer import Reviewer
 from findback.steps.caselist import QUESTIONED, find_case, list_questioned
+from findback.steps.reasons import refuse_forbidden
 from findback.workbench.store import Workbench
 from findback.workspace import Workspace
 
@@ -40,7 +41,7 @@ def flag_miss(
     Raises:
         RefusedError: If they do not review.
         MissingError: If the set has no such case.
-        UsageError: If the case is not asked any more, or the doubt does not fit its label.
+        UsageError: If the case is not asked any more, the doubt does not fit its label, or the reason may not be kept.
     """
     reviewer.require("reviewer", "lead")
     case = find_case(workspace, request.case)
@@ -49,6 +50,8 @@ def flag_miss(
     is_gold = any(one.doc == request.document for one in case.gold)
     if is_gold is (request.said == "also-right"):
         raise UsageError("it counts as an answer already" if is_gold else "it does not count as an answer")
+    if request.why is not None:
+        refuse_forbidden(workspace, request.why)
     bench.add_case_change(
         case.id,
         QUESTIONED,
@@ -68,7 +71,7 @@ def keep_label(
     Raises:
         RefusedError: If they are no lead.
         MissingError: If the set has no such case.
-        UsageError: If nobody doubts it, or no reason is given.
+        UsageError: If nobody doubts it, or no reason is given, or the reason may not be kept.
     """
     reviewer.require("lead")
     case = find_case(workspace, case_id)
@@ -76,6 +79,7 @@ def keep_label(
         raise UsageError("nobody doubts this label")
     if not why.strip():
         raise UsageError("say why the label stays as it is")
+    refuse_forbidden(workspace, why)
     bench.add_case_change(case.id, KEPT, role="lead", now=now, why=why.strip()[:2_000], reviewer=reviewer.subject)
 
 

@@ -16,6 +16,7 @@ from findback.model.record import LOCAL_ONLY, Record, Request
 from findback.model.review import Stage
 from findback.model.reviewer import Reviewer
 from findback.steps.bench import has_bench, open_bench
+from findback.steps.exports import refuse_tracked
 from findback.steps.kept import now as moment
 from findback.steps.localreviewer import local_reviewer
 from findback.steps.opening import SetRequest
@@ -158,10 +159,12 @@ def export_sheet(
     Raises:
         MissingError: If nothing has been mined yet.
         UsageError: If the file is there already, or is something else.
+        RefusedError: If it would lie in a git work tree that does not ignore it.
         StorageError: If it cannot be written.
     """
     who, at, target = reviewer or local_reviewer(), now or moment(), request.output
     refuse_targets(workspace, (target,), corpus=corpus_place(workspace, SetRequest()), replace=request.force)
+    refuse_tracked(target, hint="write it outside the repository with -o, or add it to .gitignore")
     with open_labels(workspace) as desk:
         keys = list(_keys(desk, who, request))
         references = list_references(desk, who)

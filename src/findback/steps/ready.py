@@ -26,6 +26,10 @@ class ReadyCases(Protocol):
         """Return every ready candidate; each has its case id for good, from the first time on."""
         ...
 
+    def newest_number(self) -> int:
+        """Return the highest number of a release that is known to have been made; 0 before the first."""
+        ...
+
     def mark_released(self, cases: Mapping[str, Case]) -> None:
         """Say of candidates, by key, that they are released as these cases; saying it again changes nothing."""
         ...
@@ -49,6 +53,10 @@ class NothingReady:
     def collect(self) -> Sequence[ReadyCase]:
         """Return nothing."""
         return ()
+
+    def newest_number(self) -> int:
+        """Return that none is known."""
+        return 0
 
     def mark_released(self, cases: Mapping[str, Case]) -> None:
         """Do nothing."""

@@ -101,6 +101,10 @@ class _Draft(NamedTuple):
     def parent_cases(self) -> tuple[Case, ...]:
         return () if self.parent is None else self.parent.content.cases
 
+    @property
+    def parent_number(self) -> int | None:
+        return None if self.parent is None else self.parent.manifest.number
+
 
 def release(
     workspace: Workspace,
@@ -169,12 +173,12 @@ def _release(surroundings: _Surroundings, request: ReleaseRequest, ready: ReadyC
     result = ReleaseResult(
         number=None,
         folder=None,
-        parent=draft.number - 1 or None,
+        parent=draft.parent_number,
         obstacles=obstacles,
         diff=diff,
         counts=count_cases(draft.cases),
         warnings=(*draft.warnings, *people.notes),
-        finished=finished or (draft.number - 1 if draft.late else None),
+        finished=finished or (draft.parent_number if draft.late else None),
     )
     if not diff and not obstacles:
         return _nothing_new(workspace, result, draft)
@@ -205,7 +209,9 @@ def _draft(workspace: Workspace, ready: ReadyCases) -> _Draft:
     head = read_head(evalset)
     numbers = list_numbers(evalset)
     parent = read_release(release_folder(evalset, numbers[-1])) if numbers else None
-    number = numbers[-1] + 1 if numbers else 1
+    newest = numbers[-1] if numbers else 0
+    made = max(newest, ready.newest_number(), *(case.added_in or 0 for case in head.cases))
+    number = made + 1
     there = {case.id: case for case in (parent.content.cases if parent is not None else ())}
     listed = ready.collect()
     late = {one.key: there[one.case.id] for one in listed if one.case is not None and one.case.id in there}
@@ -220,7 +226,13 @@ def _draft(workspace: Workspace, ready: ReadyCases) -> _Draft:
     )
     cases = tuple(sorted(split.cases, key=lambda case: case.id))
     keys = {id_: one.key for id_, one in fresh.items()}
-    return _Draft(cases, keys, head, parent, number, blocked, (split.note,) if split.note else (), bool(late))
+    warnings = [split.note] if split.note else []
+    if made > newest:
+        warnings.append(
+            f"release {made} was made once, and its folder releases/{made} is not there:"
+            f" restore it from version control; its number is not used again, the next one is {number}"
+        )
+    return _Draft(cases, keys, head, parent, number, blocked, tuple(warnings), bool(late))
 
 
 def _nothing_new(workspace: Workspace, result: ReleaseResult, draft: _Draft) -> ReleaseResult:
@@ -244,7 +256,7 @@ def _describe(surroundings: _Surroundings, request: ReleaseRequest, draft: _Draf
         number=draft.number,
         date=surroundings.made.date(),
         note=request.message.strip(),
-        parent=draft.number - 1 or None,
+        parent=draft.parent_number,
         made_from=draft.head.digest,
         digests={},
         counts=count_cases(draft.cases),

@@ -34,10 +34,8 @@ from findback.model.record import Record, Request
 from findback.privacy.git_history import find_held, is_tracked
 from findback.steps.judged import judgements_file
 from findback.steps.kept import PREFIX, load, now
-from findback.steps.obstacles import check_text
-from findback.steps.people import read_roster
-from findback.steps.publishable import open_check
 from findback.steps.ready import ReadyCases
+from findback.steps.reasons import forbidden_in
 from findback.steps.release import open_ready
 from findback.workspace import Workspace
 
@@ -125,11 +123,8 @@ def _reason(workspace: Workspace, request: WithdrawRequest) -> str:
         raise UsageError("say which cases to withdraw", hint="findback withdraw CASE… --reason WHY")
     if not reason:
         raise UsageError("say why: the reason stands in the manifest of each release", hint="--reason WHY")
-    check = open_check(workspace, roster=read_roster(workspace, None).roster)
-    found = list(check_text(reason, "reason", check))
-    if found:
-        listed = "; ".join(f"{one.place}: {one.rule}" for one in found)
-        raise UsageError(f"the reason would be published, and holds what may not be: {listed}")
+    if found := forbidden_in(workspace, reason, "reason"):
+        raise UsageError(f"the reason would be published, and holds what may not be: {'; '.join(found)}")
     return reason
 
 

@@ -12,7 +12,7 @@ from urllib.parse import SplitResult, urlsplit
 
 import uvicorn
 
-from findback.errors import SettingsError, StorageError
+from findback.errors import SettingsError, StorageError, UsageError
 from findback.model.settings import ServeSettings
 from findback.steps.bench import open_bench, open_workspace_key
 from findback.steps.review import open_desk
@@ -89,6 +89,10 @@ def check_exposure(settings: ServeSettings) -> str:
         )
     if parts.scheme == "http" and not (is_loopback(parts.hostname or "") and is_loopback(settings.host)):
         raise SettingsError("serve.public_url must begin with https://", hint="a login is not sent in the clear")
+    if not any(settings.roles.values()):
+        raise SettingsError(
+            "[serve.roles] gives nobody a role", hint='name the groups of each: reviewer = ["search-team"]'
+        )
     return f"{parts.scheme}://{parts.netloc}"
 
 
@@ -125,6 +129,9 @@ def _listen(host: str, port: int) -> socket.socket:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
         listener.listen(BACKLOG)
+    except OverflowError:
+        listener.close()
+        raise UsageError(f"there is no port {port}", hint="a number up to 65535; 0 takes a free one") from None
     except OSError as error:
         listener.close()
         raise StorageError(

@@ -8,6 +8,7 @@ from findback.errors import DataError, Fault
 from findback.evalset.cases import parse_cases
 from findback.evalset.checks import ANY_LEAK, DEFAULT_LEAK_LIMIT
 from findback.evalset.format import ReadOptions
+from findback.evalset.manifest import MANIFEST, MANIFEST_LIMIT, refuse_newer
 from findback.evalset.textfile import Faults, digest_files, first_line, open_file
 from findback.model.case import Split
 from findback.model.question import QuestionSet, question_from_case
@@ -15,8 +16,6 @@ from findback.model.question import QuestionSet, question_from_case
 name = "findback"
 
 _CASES = "cases.jsonl"
-_MANIFEST = "manifest.json"
-_MANIFEST_LIMIT = 10_000_000
 
 
 def recognise(path: Path) -> str | None:
@@ -24,7 +23,7 @@ def recognise(path: Path) -> str | None:
     if path.is_dir():
         if not (path / _CASES).is_file():
             return None
-        return f"a release: {_CASES} beside {_MANIFEST}" if (path / _MANIFEST).is_file() else f"a folder with {_CASES}"
+        return f"a release: {_CASES} beside {MANIFEST}" if (path / MANIFEST).is_file() else f"a folder with {_CASES}"
     try:
         first = orjson.loads(first_line(path))
     except orjson.JSONDecodeError:
@@ -44,7 +43,10 @@ def read(path: Path, options: ReadOptions) -> QuestionSet:
     """
     file = path / _CASES if path.is_dir() else path
     faults = Faults()
-    released = path.is_dir() and (path / _MANIFEST).is_file()
+    released = path.is_dir() and (path / MANIFEST).is_file()
+    if released:
+        # Before its cases: those of a newer format would look like faults.
+        refuse_newer(path / MANIFEST, _read_manifest(path))
     cases = parse_cases(file, faults, leak_limit=ANY_LEAK if released else DEFAULT_LEAK_LIMIT)
     notes = faults.settle(f"{file.name} (cases)", skip_bad=options.skip_bad)
     if not cases:
@@ -70,15 +72,17 @@ def read(path: Path, options: ReadOptions) -> QuestionSet:
     )
 
 
+def _read_manifest(folder: Path) -> bytes:
+    with open_file(folder / MANIFEST) as file:
+        return file.read(MANIFEST_LIMIT)
+
+
 def _release_number(folder: Path, digest: str) -> int | None:
-    manifest = folder / _MANIFEST
+    manifest = folder / MANIFEST
     if not manifest.is_file():
         return None
-    with open_file(manifest) as file:
-        raw = file.read(_MANIFEST_LIMIT)
-    refuse_newer(manifest, raw)
     try:
-        values = orjson.loads(raw)
+        values = orjson.loads(_read_manifest(folder))
         number, stated = values["number"], values["digests"][_CASES]
     except (orjson.JSONDecodeError, KeyError, TypeError):
         number, stated = None, None

@@ -30,6 +30,7 @@ from findback.web.render import render_page
 from findback.web.site import Site
 from findback.workbench.faults import ConflictError
 from findback.workbench.reviews import ReviewConflictError, answer_of
+from findback.workbench.state import State
 
 router = APIRouter(include_in_schema=False)
 
@@ -51,6 +52,8 @@ class ItemQuery(Record):
     q: Annotated[str, Field(max_length=500)] = ""
     opened: tuple[Annotated[int, Field(ge=0, le=1_000_000)], ...] = ()
     week: Annotated[str, Field(max_length=40)] = ""
+    before: Annotated[str, Field(max_length=200)] = ""
+    """Key of the candidate one comes from."""
 
 
 @router.get("/items/{key}")
@@ -190,6 +193,7 @@ def _show(
         rows=_rows(site, reviewer, found, asked.q),
         q=asked.q,
         week=asked.week,
+        before=_before(request, asked.before),
         opened={f"line-{line}" for line in asked.opened},
         opens=lambda line: f"/items/{quote(key)}{_without(request, opened=[*asked.opened, line])}#line-text-{line}",
         without_search=f"/items/{quote(key)}{_without(request, 'q')}",
@@ -281,14 +285,33 @@ def _hand_in(site: Site, reviewer: Reviewer, key: str, form: ItemForm) -> None:
 def _go_on(request: Request, key: str) -> Response:
     site: Site = request.app.state.site
     reviewer: Reviewer = request.state.visitor.reviewer
-    query = _without(request, "q", "opened").removeprefix("?")
+    query = _without(request, "q", "opened", "before").removeprefix("?")
     week = dict(parse_qsl(query)).get("week")
     if week:
-        return RedirectResponse(next_of_week(site, reviewer, week[:40], after=key), status_code=303)
+        there = next_of_week(site, reviewer, week[:40], after=key)
+        return RedirectResponse(f"{there}&{urlencode({'before': key})}", status_code=303)
     found = take_next(site, reviewer, parse_filters(query), after=key)
     if found is None:
         return RedirectResponse("/queue", status_code=303)
-    return RedirectResponse(f"/items/{quote(found)}{'?' + query if query else ''}", status_code=303)
+    return RedirectResponse(f"/items/{quote(found)}{_without(request, 'q', 'opened', before=[key])}", status_code=303)
+
+
+class Before(NamedTuple):
+    """The candidate one comes from."""
+
+    key: str
+    state: State
+    query: str
+    """The rest of its address."""
+
+
+def _before(request: Request, key: str) -> Before | None:
+    site: Site = request.app.state.site
+    reviewer: Reviewer = request.state.visitor.reviewer
+    stored = site.bench.candidate(key) if key else None
+    if stored is None or stored.candidate.audience not in reviewer.audiences:
+        return None
+    return Before(key, stored.state, _without(request, "before", "q", "opened"))
 
 
 def _without(request: Request, *names: str, **changed: Sequence[object]) -> str:

@@ -26,10 +26,10 @@ async function show(answer) {
   const keys = page.getElementById("keys");
   if (keys) document.getElementById("keys")?.replaceWith(document.adoptNode(keys));
   if (moved) history.pushState(null, "", answer.url);
+  prepare();
   const place = (!moved && focused && document.getElementById(focused)) || document.getElementById("main");
   place?.focus({ preventScroll: !moved });
   if (moved) scrollTo(0, 0);
-  prepare();
 }
 
 /** Whether a form is on its way, and the keys pressed meanwhile: they wait for the page they were meant for. */
@@ -71,7 +71,12 @@ addEventListener("popstate", () => location.reload());
 
 document.addEventListener("keydown", (event) => {
   const target = /** @type {HTMLElement} */ (event.target);
+  if (event.key === "Escape" && target.closest("details[open]")) return close(target);
   if (event.ctrlKey || event.metaKey || event.altKey || target.closest(TYPING)) return;
+  if (event.key.startsWith("Arrow") && target.closest(".choices")) {
+    event.preventDefault();
+    return choose(target, /Right|Down/.test(event.key) ? 1 : -1);
+  }
   if (document.querySelector("dialog[open]") && event.key !== "?") return;
   if (busy && event.key.length === 1) {
     event.preventDefault();
@@ -88,7 +93,11 @@ function press(key) {
   const found = own ?? [...document.querySelectorAll(`[data-key="${CSS.escape(key)}"]`)].find((one) => one.checkVisibility());
   if (found instanceof HTMLElement) {
     if (found.matches("input, select, textarea, .words")) found.focus();
+    else if (found.matches(".choices")) (found.querySelector("[aria-pressed=true]") ?? found.querySelector("button"))?.focus();
+    else if (found.matches("summary")) unfold(found);
     else found.click();
+  } else if (/^[0-3]$/.test(key) && !row) {
+    step(1);
   } else if (key === "g") {
     location.assign("/queue");
   } else if (key === "?") {
@@ -99,6 +108,28 @@ function press(key) {
     return false;
   }
   return true;
+}
+
+/** Open what a summary folds away, and go to its first field. @param {HTMLElement} summary */
+function unfold(summary) {
+  summary.closest("details")?.setAttribute("open", "");
+  const field = summary.closest("details")?.querySelector("input:not([type=hidden]), textarea, select");
+  (field instanceof HTMLElement ? field : summary).focus();
+  summary.closest("details")?.scrollIntoView({ block: "nearest" });
+}
+
+/** Fold it away again. @param {HTMLElement} inside */
+function close(inside) {
+  const details = inside.closest("details[open]");
+  details?.removeAttribute("open");
+  details?.querySelector("summary")?.focus();
+}
+
+/** Go to the next or the previous of several choices. @param {HTMLElement} from @param {number} by */
+function choose(from, by) {
+  const all = [...(from.closest(".choices")?.querySelectorAll("button") ?? [])];
+  const at = all.indexOf(/** @type {HTMLButtonElement} */ (from.closest("button")));
+  all[(at + by + all.length) % all.length]?.focus();
 }
 
 /** Go to the next or the previous document of the list. @param {number} by */
