@@ -11,6 +11,7 @@ from findback.cli.main import app
 from findback.errors import MissingError
 from findback.evalset.cases import read_cases
 from findback.evalset.manifest import read_manifest
+from findback.model.audit import Audit
 from findback.model.candidate import DocumentLink
 from findback.model.case import Judgement
 from findback.model.review import Review, SpanDecision
@@ -203,13 +204,11 @@ def test_what_became_a_case_is_no_real_sample_of_the_set(tmp_path: Path) -> None
 def test_the_next_step_follows_the_workbench(tmp_path: Path) -> None:
     """Candidates that wait are reviewed, ready ones released, and then the set is scored."""
     workspace = mined(tmp_path, "badges", "trains")
-    assert status(workspace).next == "findback review: 2 candidates wait"
+    assert status(workspace).next == "findback review (2 waiting)"
     decide(workspace, "badges")
-    assert status(workspace).next == (
-        'findback review: 1 candidates wait; findback release -m "…" publishes the 1 that are ready'
-    )
+    assert status(workspace).next == 'findback review (1 waiting), or findback release -m "…" (1 ready)'
     decide(workspace, "trains")
-    assert status(workspace).next == 'findback release -m "…": 2 candidates are ready'
+    assert status(workspace).next == 'findback release -m "…" (2 ready)'
     publish(workspace)
     assert status(workspace).next == "findback evaluate"
     assert {one.what: one.state for one in status(workspace).items}["workbench"] == "2 released"
@@ -225,3 +224,28 @@ def test_a_number_is_not_used_again_when_its_folder_is_gone(tmp_path: Path) -> N
     result = publish(workspace)
     assert (result.number, result.parent, result.obstacles) == (2, None, ())
     assert any("releases/1 is not there" in line and "restore" in line for line in result.warnings)
+
+
+def test_the_newest_release_is_audited_where_no_set_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`findback audit --real candidates` takes release 1, and the candidates that are no case of it."""
+    link = DocumentLink(document="howto/badge.md", line=1, by="resolver", kind="url-in-text")
+    reply = line("r", "bo", "see there", 1, role="resolver")
+    workspace = portal(tmp_path, "[review]\noverlap = 0.0\n")
+    with open_bench(workspace) as bench:
+        bench.put([candidate(name, replies=[reply], links=(link,)) for name in ("badges", "trains")], now=NOW)
+    decide(workspace, "badges")
+    publish(workspace)
+    monkeypatch.chdir(workspace.root)
+    monkeypatch.setenv("XDG_STATE_HOME", workspace.environment["XDG_STATE_HOME"])
+    assert app(["audit", "--real", "candidates", "--json"], result_action="return_value") == 0
+    found = Audit.model_validate_json(capsys.readouterr().out)
+    assert found.sample is not None
+    assert (found.set.set.release, found.sample.set.questions) == (1, 1)
+
+
+def test_named_sources_that_were_never_mined_are_the_next_step(tmp_path: Path) -> None:
+    """A workspace that names an export and has no workbench is told to mine."""
+    workspace = portal(tmp_path, "[sources.chat]\npath = 'slack.zip'\n")
+    assert status(workspace).next.startswith("findback mine")

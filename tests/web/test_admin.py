@@ -68,6 +68,15 @@ def test_a_person_is_erased_for_good(client: TestClient, site: Site) -> None:
     assert send(client, "/privacy/purge", sure="yes").status_code == 422
 
 
+def test_an_erasure_says_what_the_published_set_still_holds(client: TestClient, site: Site) -> None:
+    """The case that an erased question became is named, with the command that withdraws it."""
+    key = put_of(site, "leave", "U0777")
+    case_id = site.bench.assign_case_ids([key], now=site.now())[key].case_id
+    site.bench.mark_released({case_id: "dev"}, 1, reviewer="noor", now=site.now())
+    page = send(client, "/privacy/purge", person="U0777", sure="yes").text
+    assert f"findback withdraw {case_id} --reason" in page
+
+
 def test_who_objected_is_kept_out(client: TestClient, site: Site) -> None:
     """What they asked is gone, and storing it again brings nothing back."""
     key = put_of(site, "leave", "U0777")

@@ -99,9 +99,9 @@ def _begin(workspace: Workspace, waiting: Waiting | None, *, corpus_there: bool)
         mined = has_bench(workspace) or not workspace.settings.sources
         return None if mined else "findback mine, which reads the [sources] of findback.toml"
     if waiting.review:
-        also = f'; findback release -m "…" publishes the {waiting.ready} that are ready' if waiting.ready else ""
-        return f"findback review: {waiting.review} candidates wait{also}"
-    return f'findback release -m "…": {waiting.ready} candidates are ready' if waiting.ready else None
+        also = f', or findback release -m "…" ({waiting.ready} ready)' if waiting.ready else ""
+        return f"findback review ({waiting.review} waiting){also}"
+    return f'findback release -m "…" ({waiting.ready} ready)' if waiting.ready else None
 
 
 def _corpus_state(path: str | None, *, there: bool) -> str:

@@ -17,6 +17,7 @@ from findback.web.entries import Entries
 from findback.web.faults import LastResort, install_faults
 from findback.web.jobs import Worker
 from findback.web.limits import Limits
+from findback.web.log import RequestLog
 from findback.web.oidc import Provider
 from findback.web.security import BodyLimit, Headers, HostCheck, security_headers
 from findback.web.site import Site
@@ -77,6 +78,7 @@ def create_app(site: Site) -> FastAPI:
     app.add_middleware(HostCheck, hosts=frozenset({host, "127.0.0.1", "localhost"}))
     app.add_middleware(LastResort)
     app.add_middleware(Headers, headers=security_headers(https=site.https))
+    app.add_middleware(RequestLog)
     return app
 
 

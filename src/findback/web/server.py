@@ -17,6 +17,7 @@ from findback.model.settings import ServeSettings
 from findback.steps.bench import open_bench, open_workspace_key
 from findback.steps.review import open_desk
 from findback.web.app import create_app
+from findback.web.log import log_to
 from findback.web.site import Site
 from findback.workspace import Workspace
 
@@ -60,6 +61,7 @@ def serve_team(workspace: Workspace, *, ready: Callable[[str], None]) -> None:
         }
     if settings.proxies:
         options |= {"proxy_headers": True, "forwarded_allow_ips": list(settings.proxies)}
+    log_to()
     with _listen(settings.host, settings.port) as listener:
         key = open_workspace_key(workspace)
         with open_bench(workspace, key) as bench, open_desk(workspace, bench, key=key) as desk:
