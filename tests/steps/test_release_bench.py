@@ -242,7 +242,7 @@ def test_the_newest_release_is_audited_where_no_set_is_named(
     assert app(["audit", "--real", "candidates", "--json"], result_action="return_value") == 0
     found = Audit.model_validate_json(capsys.readouterr().out)
     assert found.sample is not None
-    assert (found.set.set.release, found.sample.set.questions) == (1, 1)
+    assert (found.set.set.heading, found.sample.set.questions) == ("release 1", 1)
 
 
 def test_named_sources_that_were_never_mined_are_the_next_step(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def open_item(desk: Desk, reviewer: Reviewer, key: str, *, now: datetime, opened
     """
     stored = visible(desk, reviewer, key)
     candidate = stored.candidate
-    reviews = desk.bench.reviews_of(key)
+    reviews = desk.bench.reviews_of(key, stored)
     look = _look(desk, stored, reviews, reviewer, now)
     own = _own(reviews, reviewer, look)
     asks = desk.bench.asks_of(key)
@@ -197,7 +197,7 @@ def settle(
     """
     reviewer.require("lead")
     stored = visible(desk, reviewer, key)
-    if _look(desk, stored, desk.bench.reviews_of(key), reviewer, now) != 3:
+    if _look(desk, stored, desk.bench.reviews_of(key, stored), reviewer, now) != 3:
         raise UsageError("there is nothing to settle: opinions do not differ")
     return submit(desk, reviewer, key, review, revision=revision, now=now, request_id=request_id)
 
@@ -222,7 +222,7 @@ def reject(
     if not reason.strip():
         raise UsageError("a rejection needs a reason")
     stored = visible(desk, reviewer, key)
-    reviews = desk.bench.reviews_of(key)
+    reviews = desk.bench.reviews_of(key, stored)
     own = _own(reviews, reviewer, _look(desk, stored, reviews, reviewer, now))
     before = own.review if own is not None else Review()
     review = Review.model_validate({**before.model_dump(), "unrateable_reason": reason[:2_000]})
@@ -240,7 +240,7 @@ def undo(
         UsageError: If there is nothing to take back, or the candidate is released.
     """
     stored = visible(desk, reviewer, key)
-    reviews = desk.bench.reviews_of(key)
+    reviews = desk.bench.reviews_of(key, stored)
     look = _look(desk, stored, reviews, reviewer, now)
     options = _options(desk, reviewer, look, stage="draft", revision=revision, now=now, request_id=request_id)
     return desk.bench.undo_review(key, options, now=now, rule=_rule(desk, _own(reviews, reviewer, look)))
@@ -269,7 +269,7 @@ def own_review(desk: Desk, reviewer: Reviewer, key: str, *, now: datetime) -> Re
         MissingError: If there is no such candidate for them.
     """
     stored = visible(desk, reviewer, key)
-    reviews = desk.bench.reviews_of(key)
+    reviews = desk.bench.reviews_of(key, stored)
     own = _own(reviews, reviewer, _look(desk, stored, reviews, reviewer, now))
     return own.review if own is not None else Review()
 
@@ -297,7 +297,7 @@ def save_decision(desk: Desk, reviewer: Reviewer, key: str, decisions: Sequence[
         UsageError: If one overlaps what is decided already, or the review is submitted.
     """
     stored = visible(desk, reviewer, key)
-    reviews = desk.bench.reviews_of(key)
+    reviews = desk.bench.reviews_of(key, stored)
     look = _look(desk, stored, reviews, reviewer, now)
     own = _own(reviews, reviewer, look)
     if own is not None and own.stage == "submitted":
@@ -346,7 +346,7 @@ def _keep(
     before: Review | None = None,
 ) -> Saved:
     stored = visible(desk, reviewer, key)
-    reviews = desk.bench.reviews_of(key)
+    reviews = desk.bench.reviews_of(key, stored)
     look = _look(desk, stored, reviews, reviewer, now)
     own = _own(reviews, reviewer, look)
     if excesses := list(list_excesses(review)):

@@ -409,14 +409,18 @@ class Reviews:
             return read_by_keys(connection, [key], hold=False).get(key)
 
     @quietly("read reviews")
-    def reviews_of(self, key: str) -> list[StoredReview]:
+    def reviews_of(self, key: str, stored: StoredCandidate | None = None) -> list[StoredReview]:
         """Return everybody's newest revision, one for each look; the earliest reviewer first.
+
+        Args:
+            key: The candidate.
+            stored: The candidate, where it was just read.
 
         Raises:
             MissingError: If there is no such candidate.
         """
         with self._database.reading() as connection:
-            return read_reviews(connection, key)
+            return read_reviews(connection, key, stored)
 
     @quietly("read what reviews redact")
     def redactions_of(self, candidates: Sequence[StoredCandidate]) -> dict[str, list[SpanDecision]]:
