@@ -6,7 +6,7 @@ import string
 import pytest
 
 from findback.privacy.core import CoreRedactor
-from findback.privacy.secrets import looks_random
+from findback.privacy.secrets import find_secrets, looks_random
 
 ALNUM = string.ascii_letters + string.digits
 LOWER = string.ascii_lowercase + string.digits
@@ -192,3 +192,21 @@ def test_random_looks() -> None:
     """A name without digits does not look random, a mixed token does."""
     assert not looks_random("contrib-pipeline-extension")
     assert looks_random("aB3dE5gH7jK9")
+
+
+def test_a_random_string_near_a_word_for_keys_is_one() -> None:
+    """Where a sentence leads to it a long random string goes, whole; names of things in code stay."""
+    luck = random.Random(5)
+    letters = string.ascii_letters + string.digits
+    found = 0
+    for _ in range(200):
+        token = "".join(luck.choice(letters) for _ in range(28))
+        text = f"Our key starts with {token}, does that help?"
+        spans = [text[one.start : one.end] for one in find_secrets(text)]
+        assert spans in ([], [token])
+        found += bool(spans)
+    assert found >= 160
+    for name in ("GlobalConfigurationRepository2Impl9", "getUserByIdAndTenantNameV2", "PR2024Q3ReleaseNotesV2Final1"):
+        assert not list(find_secrets(f"the keys are in {name} here"))
+    digest = "9fceb02d0ae598e95dc970b74767f19372d61af8"
+    assert not list(find_secrets(f"cache key for {digest} and pod ingest-worker-7d9f8b6c5-x2k4q"))

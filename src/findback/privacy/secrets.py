@@ -29,6 +29,11 @@ _AWS_CUE = re.compile(r"(?:AKIA|ASIA)[A-Z0-9]{16}|aws", re.IGNORECASE)
 _AWS_SECRET = re.compile(r"(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
 _IN_ADDRESS = re.compile(r"[?&][\w-]*$")
 _KEY_REACH = 40
+_NEAR = re.compile(
+    r"\b(?:keys?|tokens?|secrets?|credentials?|passphrases?|passwords?)\b[^\n\ufffc]{0,40}?"
+    r"(?<![A-Za-z0-9_+=-])([A-Za-z0-9_+=-]{20,512})(?![A-Za-z0-9/])",
+    re.IGNORECASE,
+)
 _TEMPLATE = re.compile(r"[<{$%\[(*]|\.{3}|…|xxx|process\.env|os\.environ|getenv|https?://|/", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_]*(?:[.\-][A-Za-z_]+)*\(?\)?")
 _NUMBERED = re.compile(r"v?\d+(?:\.\d+)+")
@@ -52,6 +57,7 @@ def find_secrets(text: str) -> Iterator[Finding]:
     yield from _find_private_keys(text)
     yield from _find_tokens(text)
     yield from _find_values(text)
+    yield from _find_near_words(text)
     yield from _find_logins(text)
     yield from _find_in_addresses(text)
     yield from _find_aws_secrets(text)
@@ -166,6 +172,19 @@ def _find_values(text: str) -> Iterator[Finding]:
         value = match[1].rstrip("-_=")
         if any(c.isalpha() for c in value) and looks_random(value):
             yield Finding(match.start(1), match.start(1) + len(value), "SECRET", "secret.value")
+
+
+def _find_near_words(text: str) -> Iterator[Finding]:
+    """Yield what only looks random where a sentence about keys leads to it: "our key starts with …"."""
+    for match in _NEAR.finditer(text):
+        token = match[1].strip("-_=")
+        kinds = [0 if c.isdigit() else 1 if c.islower() else 2 if c.isupper() else 3 for c in token]
+        # Names keep to one kind of letter for a whole word; random ones change at every other character.
+        changes = sum(one != other for one, other in pairwise(kinds))
+        numbers = len(re.findall("[0-9]+", token))
+        if {1, 2} <= set(kinds) and numbers >= 2 and changes >= 0.45 * len(token):
+            start = match.start(1) + match[1].index(token)
+            yield Finding(start, start + len(token), "SECRET", "secret.near")
 
 
 def _cut_value(value: str, before: str) -> str:
