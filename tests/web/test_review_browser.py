@@ -10,10 +10,14 @@ import pytest
 from builders.candidates import candidate, line, span
 from builders.provider import FOLDER
 from builders.reviewsite import LivePage, serve_page
+from builders.reviewteam import SETTINGS as TEAM
+from builders.reviewteam import run_site, write_team
 from findback.evalset.release import read_release, release_folder
 from findback.model.candidate import Candidate, DocumentLink, RedactedText
 from findback.model.reviewer import Reviewer
 from findback.steps.review import open_item
+from findback.web.oidc import Claims
+from findback.web.sessions import start_session
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="browser-missing: playwright is not installed")
 
@@ -373,3 +377,51 @@ def test_what_is_reviewed_reads_as_stored(live: LivePage) -> None:
     me = Reviewer("anyone", None, ("reviewer",), ("public",))
     item = open_item(live.desk, me, key_of(live, 2), now=live.desk.bench.list_candidates()[0].stored_at)
     assert item.query.text == ODD
+
+
+def test_two_reviewers_in_two_browsers_on_one_item(browser: "sync_api.Browser", tmp_path: Path) -> None:
+    """The second is told that somebody has it; both opinions are kept apart, blind, and a lead settles them."""
+    settings = TEAM.replace("[mining]", "[review]\noverlap = 1.0\n\n[mining]")
+    workspace = write_team(tmp_path, str(tmp_path / "private" / "bench.sqlite"), settings=settings)
+    with run_site(workspace) as team:
+        team.site.bench.put(asked()[:1], now=team.site.now())
+        key = team.site.bench.list_candidates()[0].candidate.key
+
+        def sit_down(name: str, group: str) -> "sync_api.Page":
+            context = browser.new_context()
+            token = start_session(team.site, Claims(f"issuer|{name}", name, (group,)))
+            context.add_cookies([{"name": team.site.cookie, "value": token, "url": team.address}])
+            page = context.new_page()
+            page.goto(f"{team.address}/items/{key}")
+            return page
+
+        ana = sit_down("Ana", "reviewers")
+        bo = sit_down("Bo", "reviewers")
+        assert "somebody else" in bo.locator("main").inner_text()
+        settled(ana, lambda: ana.locator("#wording-1").click())
+        with ana.expect_response(lambda answer: answer.request.method == "POST"):
+            ana.keyboard.press("e")
+        wait_until(lambda: team.site.bench.get(key).state == "second-opinion")
+        bo.reload()
+        assert "Ana" not in bo.locator("main").inner_text()
+        assert bo.locator("#wording-1").get_attribute("aria-pressed") == "false"
+        settled(bo, bo.locator("button[data-grade='0']").first.click)
+        settled(bo, lambda: bo.locator("#wording-2").click())
+        bo.keyboard.press("a")
+        bo.keyboard.type("nobody wrote it")
+        settled(bo, lambda: bo.keyboard.press("Enter"))
+        bo.locator("summary", has_text="It is no answer").first.click()
+        settled(bo, lambda: drop(bo))
+        with bo.expect_response(lambda answer: answer.request.method == "POST"):
+            bo.locator("#submit").click()
+        wait_until(lambda: len([one for one in team.site.bench.reviews_of(key) if one.stage == "submitted"]) == 2)
+        lea = sit_down("Lea", "leads")
+        assert "Settle" in lea.locator("h1").inner_text()
+        opinions = {(one.reviewer.partition("|")[2], one.review.wording) for one in team.site.bench.reviews_of(key)}
+        assert opinions == {("Ana", "plain"), ("Bo", "vague")}
+
+
+def drop(page: "sync_api.Page") -> None:
+    """Say why the resolver's document is no answer."""
+    page.locator(".pool input[name=reason]").first.fill("it is about another desk")
+    page.locator("button[value=drop]").first.click()

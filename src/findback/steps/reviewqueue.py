@@ -14,7 +14,7 @@ from findback.model.reviewer import Reviewer
 from findback.steps.reviewdesk import Desk
 from findback.steps.reviewitem import mask_text
 from findback.steps.reviewstate import ALONE_DAYS
-from findback.workbench.listing import CandidateFilters
+from findback.workbench.listing import CandidateFilters, Choices
 from findback.workbench.queue import TeamProgress, Turn
 from findback.workbench.rows import StoredCandidate
 from findback.workbench.state import State
@@ -103,6 +103,12 @@ def list_queue(desk: Desk, reviewer: Reviewer, filters: QueueFilters, *, limit: 
         total=total,
         next_after=rows[limit - 1].number if len(rows) > limit else None,
     )
+
+
+def queue_choices(desk: Desk, reviewer: Reviewer) -> Choices:
+    """Return which sources, rules and languages there are among all that a reviewer may see."""
+    reviewer.require("reviewer", "lead")
+    return desk.bench.choices(bench_filters(reviewer, QueueFilters()))
 
 
 def next_item(

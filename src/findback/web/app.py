@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from importlib import import_module
 from urllib.parse import urlsplit
 
+from anyio.to_thread import current_default_thread_limiter
 from fastapi import APIRouter, Depends, FastAPI
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware.sessions import SessionMiddleware
@@ -37,6 +38,9 @@ PAGES = (
     "admin",
     "api",
 )
+THREADS = 8
+"""Requests worked on at once. More threads than that only take turns in the middle of each other's transactions, and
+whoever is unlucky waits long."""
 LOGIN_SECONDS = 600
 """How long a login at the provider may take."""
 
@@ -85,6 +89,7 @@ def create_app(site: Site) -> FastAPI:
 @asynccontextmanager
 async def _work(app: FastAPI) -> AsyncIterator[None]:
     """Do stored jobs as long as the server runs."""
+    current_default_thread_limiter().total_tokens = THREADS
     worker: Worker = app.state.worker
     worker.start()
     yield

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select, func, select
 
@@ -43,6 +43,14 @@ class CandidateFilters:
     """Whether it waits for a lead because opinions differ."""
 
 
+class Choices(NamedTuple):
+    """What candidates can be told apart by; each sorted."""
+
+    sources: tuple[str, ...]
+    rules: tuple[str, ...]
+    languages: tuple[str, ...]
+
+
 def list_rows(connection: Connection, filters: CandidateFilters, limit: int, after: int) -> list[StoredCandidate]:
     """Return candidates in the order they were stored, from the one after `after` on."""
     query = filtered(select(CANDIDATES), filters).where(CANDIDATES.c.id > after)
@@ -55,6 +63,18 @@ def count_states(connection: Connection, filters: CandidateFilters) -> dict[Stat
     query = filtered(select(CANDIDATES.c.state, func.count()), filters).group_by(CANDIDATES.c.state)
     found = {row[0]: row[1] for row in connection.execute(query)}
     return {state: found.get(state, 0) for state in STATES}
+
+
+def list_choices(connection: Connection, filters: CandidateFilters) -> Choices:
+    """Return which sources, rules and languages there are among candidates."""
+
+    def found(column: ColumnElement[Any], within: Select[*tuple[Any, ...]]) -> tuple[str, ...]:
+        values = connection.scalars(within.with_only_columns(column).distinct())
+        return tuple(sorted(value for value in values if value is not None))
+
+    every = filtered(select(CANDIDATES.c.id), filters)
+    hits = select(HITS).where(HITS.c.candidate.in_(every))
+    return Choices(found(CANDIDATES.c.source, every), found(HITS.c.rule, hits), found(CANDIDATES.c.language, every))
 
 
 def find_prefix(connection: Connection, prefix: str) -> Iterator[str]:

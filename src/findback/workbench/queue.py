@@ -8,7 +8,14 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, selec
 
 from findback.workbench.database import Database
 from findback.workbench.faults import quietly
-from findback.workbench.listing import CandidateFilters, filtered, is_newest, twice_reviewed
+from findback.workbench.listing import (
+    CandidateFilters,
+    Choices,
+    filtered,
+    is_newest,
+    list_choices,
+    twice_reviewed,
+)
 from findback.workbench.rows import StoredCandidate, read_rows
 from findback.workbench.state import UNDECIDED
 from findback.workbench.tables import CANDIDATES, RESERVATIONS, REVIEWERS, REVIEWS
@@ -155,6 +162,12 @@ class Queue:
         """Return a short session: newest flags first, then what has waited longest."""
         with self._database.reading() as connection:
             return stack_week(connection, filters, turn, limit)
+
+    @quietly("list what can be filtered by")
+    def choices(self, filters: CandidateFilters) -> Choices:
+        """Return which sources, rules and languages there are among candidates."""
+        with self._database.reading() as connection:
+            return list_choices(connection, filters)
 
     @quietly("count what is done")
     def progress(self, filters: CandidateFilters, reviewer: str, *, now: datetime) -> TeamProgress:

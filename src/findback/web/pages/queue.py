@@ -13,6 +13,7 @@ from findback.model.case import WORDINGS
 from findback.model.reviewer import Reviewer
 from findback.steps.caselist import list_questioned
 from findback.steps.review import QueueFilters, list_queue, next_item, progress, reserve
+from findback.steps.reviewqueue import queue_choices
 from findback.steps.reviewweek import open_week
 from findback.web.render import render_page
 from findback.web.site import Site
@@ -51,7 +52,7 @@ def queue(request: Request, asked: Annotated[QueueQuery, Query()]) -> Response:
     reviewer: Reviewer = request.state.visitor.reviewer
     filters = read_filters(asked, site)
     page = list_queue(site.desk, reviewer, filters, limit=50, after=asked.after)
-    everything = list_queue(site.desk, reviewer, QueueFilters(), limit=200)
+    found = queue_choices(site.desk, reviewer)
     return render_page(
         request,
         "queue.html",
@@ -60,9 +61,9 @@ def queue(request: Request, asked: Annotated[QueueQuery, Query()]) -> Response:
         states=STATES,
         progress=progress(site.desk, reviewer, now=site.now()),
         choices={
-            "sources": sorted({row.source for row in everything.rows} | set(asked.sources)),
-            "rules": sorted({rule for row in everything.rows for rule in row.rules} | set(asked.rules)),
-            "languages": sorted({row.language for row in everything.rows if row.language} | set(asked.languages)),
+            "sources": sorted({*found.sources, *asked.sources}),
+            "rules": sorted({*found.rules, *asked.rules}),
+            "languages": sorted({*found.languages, *asked.languages}),
             "strata": ["failure", "control"],
             "wordings": [*WORDINGS, *site.desk.settings.wordings],
             "answers": list(ANSWERS),
