@@ -13,6 +13,7 @@ BENCHMARKS = (
     ("Scanning a Slack export", "chat_scan.py"),
     ("Redaction", "redaction_speed.py"),
     ("Wording of 100,000 pairs of 2 kB", "audit_speed.py"),
+    ("20 reviewers deciding 2,000 candidates", "review_load.py"),
 )
 
 

@@ -181,7 +181,7 @@ def test_numbers_go_on_from_the_threads_own() -> None:
         ([decide("query", 0, 3), decide("query", 0, 3)], "overlaps"),
         ([decide("query", 6, 11)], "cuts a placeholder"),
         ([decide("query", 0, 99)], "outside"),
-        ([decide("query", 3, 3 + 1, kind="NONSENSE")], "no type"),
+        ([decide("query", 3, 3 + 1, kind="NONSENSE")], "no such type"),
         ([decide("query", 0, 3, "keep")], "for a suggestion"),
         ([decide("query", 0, 3, "restore", original="Bo")], "for a placeholder"),
         ([decide("query", 4, 14, "restore")], "the server puts it there"),

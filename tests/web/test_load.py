@@ -5,35 +5,25 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from threading import Barrier
-from types import SimpleNamespace
 
 import httpx2
 import pytest
 
-from builders.postgresql import make_database, run_postgresql
 from builders.reviewload import Person, check_all, make_questions, review_all
 from builders.reviewteam import Team, open_team, run_site, run_sites, write_team
 from findback.workspace import Workspace
 
 REVIEWERS = 20
-CANDIDATES = 60
+CANDIDATES = 100
 """The benchmark does 2,000."""
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[SimpleNamespace]:
-    with run_postgresql() as running:
-        yield running
-
-
 @pytest.fixture(params=["sqlite", "postgresql"])
-def workspace(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Workspace]:
+def workspace(request: pytest.FixtureRequest, tmp_path: Path) -> Workspace:
     """A workspace whose workbench lies in each database."""
-    if request.param == "sqlite":
-        yield write_team(tmp_path / "team", str(tmp_path / "database" / "workbench.sqlite"))
-        return
-    with make_database(request.getfixturevalue("server"), f"t{abs(hash(str(tmp_path))) % 10**12}") as url:
-        yield write_team(tmp_path / "team", url)
+    sqlite = request.param == "sqlite"
+    url = str(tmp_path / "database" / "bench") if sqlite else request.getfixturevalue("postgresql_url")
+    return write_team(tmp_path / "team", url)
 
 
 @pytest.fixture
