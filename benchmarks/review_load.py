@@ -2,9 +2,10 @@
 
 The page runs in a process of its own, as `findback serve` does; so does an application with one route that reads the
 same form and answers 303. Every reviewer sends each form to the one, then to the other, so that both meet the same
-load. At the end the database is compared with what every reviewer was told: nothing may be lost or doubled.
+load. At the end the database is compared with what every reviewer was told: nothing may be lost or doubled. Without
+a pause everybody clicks as fast as the page answers, and the time is mostly that in the line behind the other 19.
 
-    python benchmarks/review_load.py [--candidates 2000] [--reviewers 20] [--databases sqlite postgresql]
+    python benchmarks/review_load.py [--candidates 2000] [--reviewers 20] [--pause 0] [--databases …]
 """
 
 import argparse
@@ -39,6 +40,7 @@ def main() -> None:
     parser.add_argument("--candidates", type=int, default=2_000)
     parser.add_argument("--reviewers", type=int, default=20)
     parser.add_argument("--databases", nargs="+", choices=("sqlite", "postgresql"), default=("sqlite", "postgresql"))
+    parser.add_argument("--pause", type=float, default=0, help="seconds somebody thinks before a change, on average")
     parser.add_argument("--serve", choices=("findback", "bare"), help=argparse.SUPPRESS)
     parser.add_argument("--port", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
@@ -66,7 +68,7 @@ def measure(kind: str, folder: Path, url: str, options: argparse.Namespace) -> N
         people = []
         for number in range(options.reviewers):
             beside = team.open_browser(base_url=bare)
-            people.append(Person(f"reviewer {number}", team.log_in(f"reviewer {number}"), beside))
+            people.append(Person(f"reviewer {number}", team.log_in(f"reviewer {number}"), beside, pause=options.pause))
         began = time.perf_counter()
         review_all(people)
         seconds = time.perf_counter() - began

@@ -1,5 +1,6 @@
 """Many reviewers at once: they go through the queue with a browser's requests and remember what they were told."""
 
+import random
 import re
 import threading
 import time
@@ -50,13 +51,16 @@ def make_questions(count: int) -> list[Candidate]:
 class Person:
     """One reviewer with a browser."""
 
-    def __init__(self, name: str, client: httpx2.Client, bare: httpx2.Client | None = None) -> None:
+    def __init__(
+        self, name: str, client: httpx2.Client, bare: httpx2.Client | None = None, *, pause: float = 0
+    ) -> None:
         self.name = name
         self.told: list[Told] = []
         self.refused: list[str] = []
         """What the server would not do, with its status and what it said."""
         self._client = client
         self._bare = bare
+        self._pause = pause
         self._csrf = ""
         self._revision = "0"
         self._request = ""
@@ -119,6 +123,7 @@ class Person:
         sent = {**fields, "csrf": self._csrf, **form}
         if address == "/next":
             sent.pop("do")
+        time.sleep(random.uniform(0, 2 * self._pause))
         answer, seconds = self._timed(lambda: self._client.post(address, data=sent))
         if answer.status_code != 303:
             said = re.search(r'role="alert">(.*?)</', answer.text, re.DOTALL)

@@ -58,6 +58,7 @@ def serve_page(
     with open_bench(workspace) as bench, open_desk(workspace, bench) as desk, socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", port))
+        listener.listen()
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
         site = Site(desk=desk, local=True, base_url=address)
         bench.put(candidates, now=site.now())

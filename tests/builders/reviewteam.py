@@ -116,6 +116,7 @@ def run_site(workspace: Workspace, *, local: bool = False, port: int = 0) -> Ite
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", port))
+        listener.listen()
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
         with open_site(workspace, address, clock, local=local) as site:
             server = uvicorn.Server(configure(site))

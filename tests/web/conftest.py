@@ -27,6 +27,8 @@ from findback.workspace import Workspace, open_workspace
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
 BASE = "http://127.0.0.1"
 TEAM = """
+[review]
+overlap = 0.0
 [serve]
 public_url = "http://127.0.0.1"
 [serve.roles]
