@@ -148,6 +148,11 @@ class Workspace:
         """
         return self._place(named, "a path")
 
+    def named_secret(self, named: str | None) -> str | None:
+        """Return the secret that a setting names as env:NAME; None where it, or its variable, is not there."""
+        kind, _, name = (named or "").partition(":")
+        return self.environment.get(name) or None if kind == "env" else None
+
     def _place(self, named: str, setting: str, *, home: bool = True) -> Path:
         try:
             place = self.root / (Path(named).expanduser() if home else Path(named))

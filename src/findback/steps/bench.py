@@ -46,8 +46,8 @@ def _address(workspace: Workspace) -> str | Path:
     if named is None:
         return workspace.private_part("workbench") / FILE
     if named.startswith("env:"):
-        value = workspace.environment.get(named.removeprefix("env:"))
-        if not value:
+        value = workspace.named_secret(named)
+        if value is None:
             raise SettingsError(f"mining.workbench names {named}, which is not set")
         return value
     return named

@@ -1,7 +1,5 @@
 """Look at what was mined, and reject what is no question."""
 
-import getpass
-
 from pydantic import PositiveInt
 
 from findback.errors import MissingError
@@ -10,6 +8,7 @@ from findback.model.record import Record, Request
 from findback.privacy.masking import mask
 from findback.steps.bench import has_bench, open_bench
 from findback.steps.kept import now
+from findback.steps.localreviewer import local_name
 from findback.workbench.listing import CandidateFilters
 from findback.workbench.rows import StoredCandidate
 from findback.workbench.state import State
@@ -160,7 +159,7 @@ def reject_candidate(workspace: Workspace, name: str, reason: str) -> None:
     _require(workspace)
     with open_bench(workspace) as bench:
         stored = _named(bench, name)
-        bench.reject(stored.candidate.key, reason, reviewer=getpass.getuser(), version=stored.version, now=now())
+        bench.reject(stored.candidate.key, reason, reviewer=local_name(), version=stored.version, now=now())
 
 
 def _named(bench: Workbench, name: str) -> StoredCandidate:

@@ -7,10 +7,15 @@ from findback.model.reviewer import Reviewer
 AUDIENCES = ("public", "internal", "private", "direct")
 
 
+def local_name() -> str:
+    """Return the name of whoever is logged in to this machine; `local` where it has none."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "local"
+
+
 def local_reviewer() -> Reviewer:
     """Return whoever runs this, under the name that the page for one person knows them by."""
-    try:
-        name = getpass.getuser()
-    except (KeyError, OSError):
-        name = "local"
+    name = local_name()
     return Reviewer(name, name, ("reviewer", "lead"), AUDIENCES)

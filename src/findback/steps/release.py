@@ -1,6 +1,5 @@
 """Release what is ready: a new numbered version of the set."""
 
-import getpass
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
@@ -33,6 +32,7 @@ from findback.steps.agreed import describe_agreement
 from findback.steps.bench import has_bench, open_workspace_key
 from findback.steps.casemaking import open_bench_cases
 from findback.steps.kept import now
+from findback.steps.localreviewer import local_name
 from findback.steps.measured import Measurement, measure_golds
 from findback.steps.obstacles import Obstacle, check_text, find_obstacles
 from findback.steps.opening import SetRequest, open_documents
@@ -150,7 +150,7 @@ def open_ready(
     if not has_bench(workspace):
         yield NothingReady()
         return
-    with open_bench_cases(workspace, reviewer=reviewer or getpass.getuser(), documents=documents) as opened:
+    with open_bench_cases(workspace, reviewer=reviewer or local_name(), documents=documents) as opened:
         yield opened
 
 

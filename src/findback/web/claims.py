@@ -6,8 +6,9 @@ from datetime import timedelta
 from starlette.concurrency import run_in_threadpool
 
 from findback.web.oidc import Provider
-from findback.web.sessions import Login, digest, end_session, find_session, keep_claims
+from findback.web.sessions import Login, end_session, find_session, keep_claims
 from findback.web.site import Site
+from findback.workbench.tokens import digest_token
 
 AGE = timedelta(minutes=10)
 """How old what the provider said may be."""
@@ -26,7 +27,7 @@ class ClaimsReader:
     def keep(self, session: str, access: str) -> None:
         """Remember the access token of a session; the oldest go when there are too many."""
         with self._lock:
-            self._tokens[digest(session)] = access
+            self._tokens[digest_token(session)] = access
             while len(self._tokens) > MOST:
                 self._tokens.pop(next(iter(self._tokens)))
 
@@ -34,11 +35,11 @@ class ClaimsReader:
         """Return a login with today's groups; None, and the session over, where the provider no longer knows it."""
         if self._site.now() - login.read_at < AGE:
             return login
-        access = self._tokens.get(digest(session))
+        access = self._tokens.get(digest_token(session))
         claims = await self._provider.read_again(login.claims, access) if access else None
         if claims is None:
             with self._lock:
-                self._tokens.pop(digest(session), None)
+                self._tokens.pop(digest_token(session), None)
             await run_in_threadpool(end_session, self._site, session)
             return None
         await run_in_threadpool(lambda: keep_claims(self._site, session, claims, until=login.until, csrf=login.csrf))

@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse
 from findback.errors import RefusedError, SettingsError
 from findback.model.settings import OidcSettings, RoleName, ServeSettings
 from findback.web.access import ROLES
-from findback.web.site import Site, secret
+from findback.web.site import Site
 
 MOST_GROUPS = 500
 LONGEST_NAME = 200
@@ -122,7 +122,7 @@ def local_path(there: str) -> str:
 
 
 def _secret(settings: OidcSettings, site: Site) -> str:
-    value = secret(site, settings.client_secret)
+    value = site.workspace.named_secret(settings.client_secret)
     if value is None:
         raise SettingsError(
             "serve.oidc.client_secret is not there", hint="write env:NAME and set that environment variable"

@@ -1,6 +1,5 @@
 """Running the page: where it listens, and what it refuses to do."""
 
-import ipaddress
 import logging
 import os
 import re
@@ -14,6 +13,7 @@ import uvicorn
 
 from findback.errors import SettingsError, StorageError, UsageError
 from findback.model.settings import ServeSettings
+from findback.net import is_loopback
 from findback.steps.bench import open_bench, open_workspace_key
 from findback.steps.review import open_desk
 from findback.web.app import create_app
@@ -109,18 +109,6 @@ def _address(url: str) -> SplitResult:
     if parts.scheme not in ("http", "https") or not plain or parts.path.strip("/") or parts.query or parts.fragment:
         raise fault
     return parts
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine can reach an address.
-
-    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
-    (True, True, False)
-    """
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -1,15 +1,15 @@
 """Who a cookie or a token stands for."""
 
-import getpass
-import hashlib
 import secrets
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
+from findback.steps.localreviewer import AUDIENCES, local_name
 from findback.steps.review import Reviewer
 from findback.web.access import ROLES
 from findback.web.oidc import Claims, audiences_of, roles_of
 from findback.web.site import Site
+from findback.workbench.tokens import digest_token, make_token
 
 IDLE = timedelta(minutes=30)
 LONGEST = timedelta(hours=12)
@@ -17,7 +17,6 @@ LOCAL_LONGEST = timedelta(days=7)
 """One person's own machine: until then the cookie opens the page again after the server was stopped."""
 SEEN = timedelta(seconds=60)
 """How old the last sign of life may be before a new one is written down."""
-ALL_AUDIENCES = ("public", "internal", "private", "direct")
 
 
 class Login(NamedTuple):
@@ -34,7 +33,7 @@ class Login(NamedTuple):
 
 def start_session(site: Site, claims: Claims) -> str:
     """Begin a session and return the token for the cookie."""
-    token, now = secrets.token_urlsafe(32), site.now()
+    token, now = make_token(), site.now()
     keep_claims(site, token, claims, until=now + (LOCAL_LONGEST if site.local else LONGEST))
     roles = ROLES if site.local else roles_of(site.serve, claims.groups)
     site.bench.remember_reviewer(claims.subject, name=claims.name, roles=roles, now=now)
@@ -52,18 +51,18 @@ def keep_claims(site: Site, token: str, claims: Claims, *, until: datetime, csrf
         "read_at": now.isoformat(),
         "local": site.local,
     }
-    site.bench.put_session(digest(token), content, reviewer=claims.subject, now=now, until=until)
+    site.bench.put_session(digest_token(token), content, reviewer=claims.subject, now=now, until=until)
 
 
 def find_session(site: Site, token: str) -> Login | None:
     """Return who a cookie stands for; None when the session is over, idle too long, or of another mode."""
     now = site.now()
     idle = LOCAL_LONGEST if site.local else IDLE
-    found = site.bench.session(digest(token), now=now, idle_since=now - idle)
+    found = site.bench.session(digest_token(token), now=now, idle_since=now - idle)
     if found is None or found.reviewer is None or found.content.get("local") is not site.local:
         return None
     if now - found.seen_at > SEEN:
-        site.bench.touch_session(digest(token), now=now)
+        site.bench.touch_session(digest_token(token), now=now)
     content: dict[str, Any] = found.content
     claims = Claims(found.reviewer, content.get("name"), tuple(content.get("groups", ())))
     read_at = datetime.fromisoformat(str(content["read_at"]))
@@ -72,7 +71,7 @@ def find_session(site: Site, token: str) -> Login | None:
 
 def end_session(site: Site, token: str) -> None:
     """End a session."""
-    site.bench.end_session(digest(token))
+    site.bench.end_session(digest_token(token))
 
 
 def find_bearer(site: Site, token: str) -> Reviewer | None:
@@ -92,17 +91,9 @@ def reviewer_of(site: Site, claims: Claims) -> Reviewer:
 
 def local_visitor() -> Claims:
     """Return who uses the page in local mode: whoever is logged in to the machine."""
-    try:
-        name = getpass.getuser()
-    except (KeyError, OSError):
-        name = "local"
+    name = local_name()
     return Claims(name, name, ())
 
 
-def digest(token: str) -> str:
-    """Return what is kept of a token."""
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
-
-
 def _audiences(site: Site, roles: tuple[str, ...]) -> tuple[str, ...]:
-    return ALL_AUDIENCES if site.local else audiences_of(site.serve, roles)  # type: ignore[arg-type]
+    return AUDIENCES if site.local else audiences_of(site.serve, roles)  # type: ignore[arg-type]

@@ -63,9 +63,3 @@ class Site:
     def signing_key(self) -> str:
         """Return the key that signs what lies in a browser for the minutes of a login."""
         return self.desk.key.hmac("findback web signing")
-
-
-def secret(site: Site, named: str | None) -> str | None:
-    """Return the secret that a setting names as env:NAME; None where it or its variable is not there."""
-    kind, _, name = (named or "").partition(":")
-    return site.workspace.environment.get(name) or None if kind == "env" else None

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
 
-from findback.web.site import Site, secret
+from findback.web.site import Site
 
 router = APIRouter(include_in_schema=False)
 
@@ -33,7 +33,7 @@ def metrics(request: Request) -> PlainTextResponse:
 
 
 def _require_token(request: Request, site: Site) -> None:
-    expected = secret(site, site.serve.metrics_token)
+    expected = site.workspace.named_secret(site.serve.metrics_token)
     given = request.headers.get("authorization", "").removeprefix("Bearer ")
     if expected:
         if hmac.compare_digest(given.encode(), expected.encode()):
