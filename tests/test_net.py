@@ -7,8 +7,9 @@ import time
 
 import pytest
 
+from findback.endpoint import is_forbidden, origin_of, without_query
 from findback.errors import EngineError, RefusedError
-from findback.net import HttpClient, is_forbidden, origin_of, without_query
+from findback.net import HttpClient
 from retrievers.builders import Reply, serving
 
 CANARY = "zq7canary" + "net"

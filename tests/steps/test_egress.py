@@ -8,8 +8,8 @@ import pytest
 
 from builders.portal import write_portal
 from findback.cli.egress import egress
+from findback.departures import Departure, Departures, carrying
 from findback.errors import UntrustedError
-from findback.net import Departure, Departures, carrying
 from findback.steps.egress import open_departures, read_egress
 from findback.steps.evaluate import EvaluateRequest, evaluate
 from findback.workspace import Workspace, open_workspace

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 import orjson
 from pydantic import Field
 
+from findback.departures import Departures
 from findback.errors import EngineError, SettingsError
 from findback.model.case import Context
 from findback.model.hits import Answer
@@ -21,7 +22,6 @@ from findback.model.protocols import Query, ScoreDirection
 from findback.model.record import LOCAL_ONLY, Record
 from findback.model.settings import EgressLevel, RetrieverSettings
 from findback.model.trusted import Trusted
-from findback.net import Departures
 from findback.retrievers.build import read_own
 from findback.retrievers.context import FIELDS
 from findback.retrievers.masking import list_words, mask

@@ -8,21 +8,15 @@ from typing import Any, TypeVar
 
 import stamina
 
+from findback.departures import carrying
+from findback.endpoint import origin_of, without_query
 from findback.errors import EngineError
 from findback.model.case import Context
 from findback.model.hits import Answer
 from findback.model.protocols import Query, ScoreDirection
 from findback.model.settings import EgressLevel, RetrieverSettings
 from findback.model.trusted import Trusted
-from findback.net import (
-    HttpAnswer,
-    HttpClient,
-    UnreachableError,
-    carrying,
-    origin_of,
-    quiet_libraries,
-    without_query,
-)
+from findback.net import HttpAnswer, HttpClient, UnreachableError, quiet_libraries
 from findback.retrievers.build import read_own
 from findback.retrievers.http_settings import (
     Body,

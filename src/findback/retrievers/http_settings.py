@@ -7,11 +7,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PositiveInt
 
+from findback.endpoint import check_address, host_of, is_loopback
 from findback.errors import RefusedError, SettingsError
 from findback.model.protocols import ScoreDirection
 from findback.model.record import LOCAL_ONLY, Record
 from findback.model.settings import EgressLevel
-from findback.net import MARKER, check_address, host_of, is_loopback
+from findback.net import MARKER
 from findback.retrievers.json_answer import PathSettings
 from findback.retrievers.templates import check_names
 

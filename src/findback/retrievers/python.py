@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PositiveInt, StringConstraints
 
+from findback.departures import Departures
 from findback.errors import EngineError, MissingError, SettingsError
 from findback.model.case import Context
 from findback.model.hits import Answer
@@ -20,7 +21,6 @@ from findback.model.protocols import Query, ScoreDirection
 from findback.model.record import LOCAL_ONLY, Record
 from findback.model.settings import EgressLevel, RetrieverSettings
 from findback.model.trusted import Trusted
-from findback.net import Departures
 from findback.retrievers.build import read_own
 from findback.retrievers.context import FIELDS
 from findback.retrievers.foreign import is_being_cancelled, output_apart

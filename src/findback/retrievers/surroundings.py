@@ -6,10 +6,11 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, TypeVar
 
+from findback.departures import Departures
 from findback.errors import SettingsError
 from findback.model.protocols import SILENT, Documents, Passages, Progress, Retriever
 from findback.model.settings import EgressLevel, HttpSettings, RetrieverSettings
-from findback.net import Departures, HttpClient
+from findback.net import HttpClient
 from findback.retrievers.readers import Readers
 
 Made = TypeVar("Made")

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from findback.corpus.corpus import Corpus
+from findback.departures import carrying
 from findback.measure.gap import measure_gap
 from findback.model.audit import AuditedRetriever, BucketSuccess
 from findback.model.estimate import Estimate
 from findback.model.evaluation import Score
 from findback.model.protocols import Progress, Query, Retriever
 from findback.model.question import QuestionSet
-from findback.net import carrying
 from findback.retrievers.asking import ask_all
 from findback.steps.egress import state_of
 from findback.steps.gold import Labelled, is_found, label_columns

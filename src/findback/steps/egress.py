@@ -8,13 +8,13 @@ from typing import Literal
 import orjson
 from pydantic import ValidationError
 
+from findback.departures import Departure, Departures, TextState
 from findback.errors import RefusedError
 from findback.files import PRIVATE_FILE, storage_errors
 from findback.model.protocols import Retriever
 from findback.model.question import QuestionSet
 from findback.model.record import Record
 from findback.model.settings import EgressLevel, EgressSettings
-from findback.net import Departure, Departures, TextState
 from findback.steps.kept import now
 from findback.workspace import Workspace
 

@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 from pydantic import NonNegativeInt, PositiveInt
 
 from findback.corpus.corpus import Corpus
+from findback.departures import carrying
 from findback.evalset.runs import save_run
 from findback.files import storage_errors
 from findback.measure.metrics.name import parse_metric
@@ -18,7 +19,6 @@ from findback.model.evaluation import Axis, Evaluation, RetrieverScores, ScoreGr
 from findback.model.protocols import SILENT, Documents, Progress, Query, Retriever
 from findback.model.question import QuestionSet
 from findback.model.run import Run
-from findback.net import carrying
 from findback.retrievers.asking import Asked, ask_all
 from findback.steps.audiences import note_readers
 from findback.steps.changes import note_changes

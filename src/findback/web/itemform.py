@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from findback.errors import UsageError
 from findback.model.candidate import Candidate
@@ -12,6 +12,7 @@ from findback.model.review import Review, SpanDecision
 from findback.steps import reviewchange as change
 from findback.steps.review import Item
 from findback.steps.reviewspans import SpanPlace
+from findback.web.fields import Empty
 
 
 class ItemForm(Record):
@@ -27,9 +28,9 @@ class ItemForm(Record):
     words: Annotated[str, Field(max_length=500)] = ""
     wanted: str = ""
     place: Literal["query", "title", "line", ""] = ""
-    position: Annotated[int | None, Field(ge=0, le=1_000_000), BeforeValidator(lambda v: v or None)] = None
-    start: Annotated[int | None, Field(ge=0, le=1_000_000), BeforeValidator(lambda v: None if v == "" else v)] = None
-    end: Annotated[int | None, Field(ge=0, le=1_000_000), BeforeValidator(lambda v: None if v == "" else v)] = None
+    position: Annotated[int | None, Field(ge=0, le=1_000_000), Empty] = None
+    start: Annotated[int | None, Field(ge=0, le=1_000_000), Empty] = None
+    end: Annotated[int | None, Field(ge=0, le=1_000_000), Empty] = None
     type: Annotated[str, Field(max_length=40)] = ""
     line: Annotated[int, Field(ge=0, le=1_000_000)] = 0
 

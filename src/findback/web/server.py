@@ -11,9 +11,9 @@ from urllib.parse import SplitResult, urlsplit
 
 import uvicorn
 
+from findback.endpoint import is_loopback
 from findback.errors import SettingsError, StorageError, UsageError
 from findback.model.settings import ServeSettings
-from findback.net import is_loopback
 from findback.steps.bench import open_bench, open_workspace_key
 from findback.steps.review import open_desk
 from findback.web.app import create_app

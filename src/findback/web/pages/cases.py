@@ -1,21 +1,19 @@
 """The set as it stands: its cases, each with its history, and what a lead may change about them."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal, NamedTuple, get_args
+from typing import Annotated, get_args
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Form, Query, Request
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import ValidationError
 from starlette.responses import RedirectResponse, Response
 
 from findback.errors import FindbackError, UsageError
-from findback.model.case import WORDINGS, Answer, Case, Judgement, Origin, Status, Stratum
+from findback.model.case import WORDINGS, Answer, Case, Origin, Status, Stratum
 from findback.model.protocols import Documents
-from findback.model.record import Record
 from findback.model.reviewer import Reviewer
 from findback.steps.casechange import CaseChangeRequest, CaseConflictError, change_case, digest_case
 from findback.steps.caselist import (
-    CaseFilters,
     describe_label,
     find_case,
     forget_heads,
@@ -30,7 +28,7 @@ from findback.steps.reviewpool import show_text
 from findback.steps.scoreboard import forget_evaluations
 from findback.steps.withdraw import WithdrawRequest, withdraw
 from findback.text.placeholders import strip_placeholders
-from findback.web.pages.queue import Flag
+from findback.web.caseform import CaseForm, CasesQuery, DoubtForm, Label, LabelRow, WithdrawForm, judged_of, rows_of
 from findback.web.render import render_page
 from findback.web.site import Site
 
@@ -39,91 +37,6 @@ router = APIRouter(include_in_schema=False)
 BACKED_BY = "item-analysis"
 """How a document came to be judged that a search returned instead of the gold."""
 MOST_FOUND = 12
-MOST_ROWS = 200
-
-Empty = BeforeValidator(lambda value: None if value == "" else value)
-
-
-class CasesQuery(Record):
-    """The filters of the set browser as an address carries them."""
-
-    words: Annotated[str, Field(max_length=500)] = ""
-    wording: Annotated[Annotated[str, Field(max_length=200)] | None, Empty] = None
-    answer: Annotated[Answer | None, Empty] = None
-    origin: Annotated[Origin | None, Empty] = None
-    stratum: Annotated[Stratum | None, Empty] = None
-    status: Annotated[Status | None, Empty] = None
-    questioned: Flag = None
-    after: Annotated[str, Field(max_length=20)] = ""
-
-    @property
-    def filters(self) -> CaseFilters:
-        """Return what is asked for."""
-        return CaseFilters.model_validate(self.model_dump(exclude={"after"}))
-
-
-class CaseForm(Record):
-    """What the form of a case sends: what to do, and the whole label as it shall be."""
-
-    do: Annotated[str, Field(max_length=40)]
-    csrf: str = ""
-    seen: Annotated[str, Field(max_length=64)] = ""
-    why: Annotated[str, Field(max_length=4_000)] = ""
-    search: Annotated[str, Field(max_length=1_000)] = ""
-    doc: Annotated[tuple[Annotated[str, Field(max_length=4_000)], ...], Field(max_length=MOST_ROWS)] = ()
-    grade: Annotated[tuple[Literal["", "0", "1", "2", "3"], ...], Field(max_length=MOST_ROWS)] = ()
-    part: Annotated[tuple[Annotated[int, Field(ge=1, le=99)], ...], Field(max_length=MOST_ROWS)] = ()
-    anchor: Annotated[tuple[Annotated[str, Field(max_length=10_000)], ...], Field(max_length=MOST_ROWS)] = ()
-    found_by: Annotated[tuple[Annotated[str, Field(max_length=200)], ...], Field(max_length=MOST_ROWS)] = ()
-    reason: Annotated[str, Field(max_length=4_000)] = ""
-    wanted: str = ""
-    wording: Annotated[str, Field(max_length=200)] = ""
-
-
-class DoubtForm(Record):
-    """Doubt about one document of a case."""
-
-    csrf: str = ""
-    document: Annotated[str, Field(min_length=1, max_length=4_000)]
-    said: Literal["also-right", "gold-is-wrong"]
-    why: Annotated[str, Field(max_length=2_000)] = ""
-    retriever: Annotated[str, Field(max_length=200)] = ""
-
-
-class WithdrawForm(Record):
-    """Withdrawing a case."""
-
-    csrf: str = ""
-    reason: Annotated[str, Field(max_length=2_000)] = ""
-    sure: str = ""
-
-
-class LabelRow(NamedTuple):
-    """One document in the form of a case."""
-
-    document: str
-    title: str | None
-    grade: int | None
-    """None where it is not judged."""
-    part: int = 1
-    anchor: str = ""
-    found_by: str = "reviewer"
-    known: bool = True
-    """Whether the corpus has it."""
-    extract: str = ""
-    """The part that fits the question best, of what was found or is doubted."""
-
-
-class Label(NamedTuple):
-    """A label as the form shows it."""
-
-    rows: tuple[LabelRow, ...]
-    reason: str
-    wanted: bool
-    wording: str
-    why: str = ""
-    search: str = ""
-    searched: bool = False
 
 
 @router.get("/cases")
@@ -225,7 +138,7 @@ def _change(site: Site, reviewer: Reviewer, case_id: str, form: CaseForm) -> Non
     if form.do in ("retired", "active"):
         values["status"] = form.do
     elif form.do == "label":
-        values["judged"] = _judged(form)
+        values["judged"] = judged_of(form)
         values["no_answer_reason"] = form.reason.strip() or None
         values["document_wanted"] = form.wanted == "yes"
         values["wording"] = form.wording or None
@@ -258,39 +171,11 @@ def _differs(before: Case, asked: CaseChangeRequest) -> bool:
     return asked.judged != before.judged or asked.wording != before.wording
 
 
-def _judged(form: CaseForm) -> tuple[Judgement, ...]:
-    """Return the judgements of a form; documents without a grade are none."""
-    rows = _rows_of(form)
-    return tuple(
-        Judgement(
-            doc=row.document,
-            grade=row.grade,
-            part=row.part if row.grade else 1,
-            anchor=row.anchor.strip() or None if row.grade else None,
-            found_by=row.found_by or "reviewer",
-        )
-        for row in rows
-        if row.grade is not None
-    )
-
-
-def _rows_of(form: CaseForm) -> list[LabelRow]:
-    count = len(form.doc)
-    if not len(form.grade) == len(form.part) == len(form.anchor) == len(form.found_by) == count:
-        raise UsageError("the form is not whole: load the page again")
-    return [
-        LabelRow(doc, None, int(grade) if grade else None, part, anchor, found_by)
-        for doc, grade, part, anchor, found_by in zip(
-            form.doc, form.grade, form.part, form.anchor, form.found_by, strict=True
-        )
-    ]
-
-
 def _label_of(
     site: Site, found: Case, form: CaseForm, rows: Sequence[LabelRow] | None = None, *, searched: bool = False
 ) -> Label:
     try:
-        kept = _rows_of(form) if rows is None else rows
+        kept = rows_of(form) if rows is None else rows
     except UsageError:
         kept = []
     return Label(
@@ -306,7 +191,7 @@ def _label_of(
 
 def _searched(site: Site, case: Case, form: CaseForm) -> Label:
     """Return what stands in the form, and below it what a search found, not judged yet."""
-    rows = _rows_of(form)
+    rows = rows_of(form)
     kept = [row for row in rows if row.grade is not None or row.found_by != "reviewer"]
     found: list[str] = []
     documents = _documents(site)

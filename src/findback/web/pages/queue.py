@@ -6,7 +6,7 @@ from typing import Annotated
 from urllib.parse import parse_qs, urlencode
 
 from fastapi import APIRouter, Form, Query, Request
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import Field, ValidationError
 from starlette.responses import RedirectResponse, Response
 
 from findback.model.case import WORDINGS
@@ -15,6 +15,7 @@ from findback.steps.caselist import list_questioned
 from findback.steps.review import QueueFilters, list_queue, next_item, progress, reserve
 from findback.steps.reviewqueue import queue_choices
 from findback.steps.reviewweek import open_week
+from findback.web.fields import Flag
 from findback.web.render import render_page
 from findback.web.site import Site
 from findback.workbench.faults import ConflictError
@@ -26,13 +27,6 @@ AGES = {"": "any age", "7": "last 7 days", "30": "last 30 days", "-30": "older t
 MOST_TRIES = 20
 """How often another candidate is looked for when somebody else took the one that was found."""
 ANSWERS = ("one", "cross-doc", "no-answer", "later", "unrateable")
-
-
-def _flag(value: object) -> object:
-    return {"": None, "yes": True, "no": False}.get(value, value) if isinstance(value, str) else value
-
-
-Flag = Annotated[bool | None, BeforeValidator(_flag)]
 
 
 class QueueQuery(QueueFilters):

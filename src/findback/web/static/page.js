@@ -149,6 +149,8 @@ function pick(event) {
   const words = /** @type {HTMLElement} */ (/** @type {HTMLElement} */ (event.target).closest(".words"));
   if (event.key === "Enter") {
     if (selection.isCollapsed) return false;
+    // The browser tells of a changed selection later, and the last letter must not be missed.
+    take();
     document.getElementById("redact-type")?.focus();
   } else {
     if (!selection.anchorNode || !words.contains(selection.anchorNode)) selection.collapse(words, 0);
@@ -181,7 +183,8 @@ function position(words, node, offset, far) {
   return count;
 }
 
-document.addEventListener("selectionchange", () => {
+/** Put the words that are selected into the form that redacts them. */
+function take() {
   const form = document.getElementById("redact");
   const selection = getSelection();
   if (!(form instanceof HTMLFormElement) || !selection?.rangeCount || selection.isCollapsed) return;
@@ -199,7 +202,9 @@ document.addEventListener("selectionchange", () => {
   const chosen = document.getElementById("redact-chosen");
   if (chosen) chosen.textContent = selection.toString().slice(0, 200);
   form.closest("details")?.setAttribute("open", "");
-});
+}
+
+document.addEventListener("selectionchange", take);
 
 document.addEventListener("mouseup", (event) => {
   const text = /** @type {HTMLElement} */ (event.target).closest("[data-quotes]");
