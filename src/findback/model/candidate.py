@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from findback.model.case import Asked, Name, Origin, Stratum, Text
+from findback.model.case import Asked, CaseId, Name, Origin, Stratum, Text
 from findback.model.record import Record
+from findback.model.written import Written
 
 CANDIDATE_FORMAT = 1
 
@@ -61,7 +62,8 @@ class DocumentLink(Record):
     """Which line of the thread holds it; -1 for what the system itself attached, or whose line was erased."""
     by: RoleInThread
     kind: Name
-    """url-in-text, structured-attach, accepted-answer, duplicate-of, citation."""
+    """url-in-text, structured-attach, accepted-answer, duplicate-of, citation; described for the document a model
+    described, described-too for another that its text fits as well."""
     created_before: bool | None = None
     """Whether the document existed before the question; None when unknown."""
 
@@ -71,7 +73,7 @@ class RuleHit(Record):
 
     rule: Name
     """zero-result, no-click, reformulation, i-meant, search-then-ask, ticket-link, attach, duplicate, accepted,
-    link-thanks, help-thread, cue, no-answer."""
+    link-thanks, help-thread, cue, no-answer; generated or paraphrase for what a model wrote."""
     strength: Strength
     evidence: Annotated[str, Field(max_length=500)] = ""
     """Numbers and names of rules and cues; never a text of the thread."""
@@ -125,3 +127,7 @@ class Candidate(Record):
     file: str | None = None
     """Export it came from, as the user named it, with `offset`: a reference, not a copy."""
     offset: int | None = None
+    root: CaseId | None = None
+    """For a paraphrase: the case whose question it says in other words."""
+    written: Written | None = None
+    """For what a model wrote: how."""

@@ -208,6 +208,59 @@ class HttpSettings(Record):
     """Most bytes of an answer that are read."""
 
 
+class ModelSettings(Record):
+    """`[models.NAME]`: a language model."""
+
+    provider: Annotated[str, Field(min_length=1, max_length=100)]
+    """openai for OpenAI and every server that speaks its protocol (Ollama, vLLM, llama.cpp), anthropic, local, or
+    another that pydantic-ai knows."""
+    model: Annotated[str, Field(min_length=1, max_length=300)]
+    """Name of the model there; for local a pulled model or the path of a GGUF file."""
+    base_url: Annotated[str | None, LOCAL_ONLY] = None
+    """Address of the server, where it is not the provider's own."""
+    key: Annotated[str | None, LOCAL_ONLY] = None
+    """Its key, as env:NAME."""
+    egress: EgressLevel | None = None
+    """Where texts go: local for this machine, external for any other, unless said."""
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    """How freely it writes; the model's own default when left out."""
+    max_tokens: Annotated[int, Field(ge=16, le=32_000)] = 600
+    """Most tokens of one answer."""
+    timeout: Annotated[float, Field(gt=0, le=3_600)] = 60.0
+    """Seconds one call may take."""
+    connections: Annotated[int, Field(ge=1, le=256)] = 32
+    """Most calls at a time; how many really run follows what the server bears."""
+    price_in: Annotated[float, Field(ge=0)] | None = None
+    """Price of a million tokens sent."""
+    price_out: Annotated[float, Field(ge=0)] | None = None
+    """Price of a million tokens answered."""
+    currency: Annotated[str, Field(min_length=1, max_length=10)] = "USD"
+    """Currency of the prices."""
+    for_decisions: bool = True
+    """False for a model fit for trying things out only; a release refuses what it wrote."""
+
+
+class WritingSettings(Record):
+    """`[writing]`: what a model writes, and the filters it must pass."""
+
+    writer: str | None = None
+    """Name of the model that writes; the only one of `[models]` when left out."""
+    judge: str | None = None
+    """Name of the model that judges; the writer in a fresh call when left out, and then reported as self-judged."""
+    voices: Annotated[str, LOCAL_ONLY] = "docs-portal"
+    """Preset of voices (docs-portal, patents, product-search, support), or a TOML file of your own."""
+    prompts: Annotated[str | None, LOCAL_ONLY] = None
+    """Folder with prompts of your own, which stand in the place of those of the same name."""
+    attempts: Annotated[int, Field(ge=1, le=10)] = 3
+    """Most texts a document gets before it counts as failed."""
+    judgings: Annotated[int, Field(ge=1, le=9)] = 3
+    """How often the judge is asked about each text, each time in another order."""
+    reserve: Annotated[float, Field(ge=0, le=20)] = 1.0
+    """Documents kept in reserve for those that fail, as a multiple of how many cases are asked for."""
+    budget: Annotated[float, Field(gt=0)] | None = None
+    """Most that one run may cost, in the models' currency."""
+
+
 RoleName = Literal["reporter", "reviewer", "lead", "privacy", "admin"]
 
 
@@ -288,5 +341,7 @@ class Settings(Record):
     sources: dict[str, SourceSettings] = Field(default_factory=dict)
     egress: EgressSettings = EgressSettings()
     http: HttpSettings = HttpSettings()
+    models: dict[str, ModelSettings] = Field(default_factory=dict)
+    writing: WritingSettings = WritingSettings()
     review: ReviewSettings = ReviewSettings()
     serve: ServeSettings = ServeSettings()
