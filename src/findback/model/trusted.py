@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-TrustedKind = Literal["command", "module", "host", "variable", "database", "query", "plug-in", "egress"]
+TrustedKind = Literal["command", "module", "host", "variable", "database", "query", "plug-in", "egress", "prompt"]
 
 
 class Trusted(NamedTuple):

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from findback.corpus.corpus import Corpus
 from findback.departures import carrying
+from findback.measure.buckets import NAMES, bucket_of
 from findback.measure.gap import measure_gap
 from findback.model.audit import AuditedRetriever, BucketSuccess
 from findback.model.estimate import Estimate
@@ -18,10 +19,6 @@ from findback.steps.gold import Labelled, is_found, label_columns
 from findback.steps.opening import closing
 from findback.steps.scores import Scored, score_run
 from findback.steps.wording import MeasuredSide
-
-EDGES = (0.25, 0.5, 0.75)
-"""Upper edges of the overlap buckets above 0; each bucket holds its upper edge but the last."""
-NAMES = ("0", "0-.25", ".25-.5", ".5-.75", ".75-1")
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,14 +167,3 @@ def cut(scored: Scored, measured: MeasuredSide, leak_limit: float) -> tuple[Buck
     return tuple(
         BucketSuccess(bucket=name, cases=group.cases, score=group.scores[0]) for name, group in groups if group.cases
     )
-
-
-def bucket_of(overlap: float) -> str:
-    """Return the bucket of an overlap in [0, 1].
-
-    >>> bucket_of(0.0), bucket_of(0.25), bucket_of(1.0)
-    ('0', '0-.25', '.75-1')
-    """
-    if overlap <= 0:
-        return NAMES[0]
-    return NAMES[1 + sum(overlap > edge for edge in EDGES)]
