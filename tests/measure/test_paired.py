@@ -145,3 +145,29 @@ def test_few_clusters_have_no_simultaneous_interval() -> None:
     assert (pair.low, pair.high) == (None, None)
     assert pair.estimate.reason == "too few: 7 clusters, 8 needed"
     assert 0 < pair.p <= 1
+
+
+@pytest.mark.parametrize("clusters", [None, [0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 8]])
+def test_flipping_systems_is_flipping_pairs(clusters: list[int] | None) -> None:
+    """With and without an undefined value, which forbids the short way over systems, all figures are the same."""
+    table = np.random.default_rng(4).random((11, 5)).round(2)
+    short = compare_all(table, clusters)
+    undefined = np.vstack([table, np.full(5, np.nan)])
+    long = compare_all(undefined, None if clusters is None else [*clusters, 99])
+    for one, other in zip(short, long, strict=True):
+        assert one.p == pytest.approx(other.p)
+        # Twice as many patterns, each of them twice, move a quantile a little.
+        assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=0.005)
+
+
+def test_a_pair_says_what_its_interval_rests_on() -> None:
+    """Error, units and the number of those that differ are those of the differences; identical pairs have no error."""
+    table = np.random.default_rng(3).random((40, 3))
+    table[:10, 1] = table[:10, 0]
+    table[:, 2] = table[:, 0]
+    first, same, _ = compare_all(table)
+    gaps = table[:, 0] - table[:, 1]
+    assert first.error == pytest.approx(gaps.std(ddof=1) / 40**0.5)
+    assert (first.units, first.differing) == (40, 30)
+    assert first.critical == pytest.approx((first.high - first.low) / 2 / first.error)
+    assert (same.error, same.differing, same.critical) == (None, 0, None)

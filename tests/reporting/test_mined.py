@@ -2,7 +2,9 @@
 
 import re
 
+from findback.model.estimate import Estimate
 from findback.model.mined import Mined, MinedExport
+from findback.model.tasks import TaskOutcomes
 from findback.reporting.notebook import render_html_fragment, render_text
 
 EXPORT = MinedExport(
@@ -59,3 +61,20 @@ def test_a_notebook_gets_tables_without_foreign_markup() -> None:
     assert "&lt;b&gt;slack.zip" in html
     assert re.search(r"1,234", html)
     assert html.count("<table") == 2
+
+
+def test_task_success_is_never_called_a_cause() -> None:
+    """Where traces say how tasks ended, success stands by retrieval with the difference, and a word of caution."""
+    tasks = TaskOutcomes(
+        hit=Estimate(value=0.75, low=0.43, high=0.95, n=12, clusters=12),
+        missed=Estimate(value=0.25, low=0.07, high=0.52, n=16, clusters=16),
+        difference=Estimate(value=0.5, low=0.15, high=0.85, n=28, clusters=28),
+        unknown=3,
+    )
+    result = Mined.model_validate({**MINED.model_dump(), "exports": (EXPORT.model_copy(update={"tasks": tasks}),)})
+    text = " ".join(render_text(result, width=100).replace("\N{NO-BREAK SPACE}", " ").split())
+    assert "Tasks that succeeded, by whether retrieval hit" in text
+    assert "+.500 [+.15, +.85]" in text
+    assert "need not be cause" in text
+    assert "not known whether retrieval hit: 3" in text
+    assert "Tasks that succeeded" not in render_text(MINED)

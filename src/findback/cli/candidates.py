@@ -77,5 +77,6 @@ def reject(name: str, /, *, reason: str) -> None:
         name: Its number in the list, its key, or a beginning that only it has.
         reason: Why it is no question for the exam.
     """
-    reject_candidate(open_workspace(required=False), name, reason)
-    say("rejected; it is erased after thirty days")
+    state = reject_candidate(open_workspace(required=False), name, reason)
+    said = "rejected; it is erased after thirty days"
+    say(said if state == "rejected" else f"your review says so; others differ, and it is {state} now")

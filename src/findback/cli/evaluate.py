@@ -8,8 +8,9 @@ from cyclopts import Parameter
 from findback.cli.asking import ask_for_trust
 from findback.cli.output import check_output, deliver
 from findback.cli.progress import Bars
-from findback.cli.shown import warn
+from findback.cli.shown import say, warn
 from findback.errors import EngineError
+from findback.evalset.baseline import baseline_file
 from findback.reporting.render import evaluation_terminal
 from findback.steps.evaluate import EvaluateRequest
 from findback.steps.evaluate import evaluate as score
@@ -48,6 +49,11 @@ def evaluate(
     with Bars() as bars:
         result = score(workspace, asked, progress=bars, ask=ask_for_trust)
     deliver(result, renderer, output=output, json=json)
+    if asked.publish is not None and result.retrievers[0].failed:
+        warn(f"no baseline was published: {result.retrievers[0].failed} searches failed")
+        return ENGINE_FAILED
+    if asked.publish is not None and not json:
+        say(f"wrote {baseline_file(workspace.evalset, asked.publish)}: commit it, for findback gate to compare with")
     dead = [one for one in result.retrievers if one.failed and one.failed == one.asked]
     for one in dead:
         warn(f"every search of {one.name} failed: {one.errors[0].first if one.errors else 'no reason given'}")

@@ -12,11 +12,24 @@ COMMANDS = {
     "init": ("findback.cli.init:init", "Write a findback.toml for this folder."),
     "audit": ("findback.cli.audit:audit", "Measure how much of a set's wording leaks from its answers."),
     "evaluate": ("findback.cli.evaluate:evaluate", "Score retrievers on a set."),
+    "compare": (
+        "findback.cli.compare:compare",
+        "Compare systems on one set: which is better, and whether that can be told at all.",
+    ),
+    "gate": ("findback.cli.gate:gate", "Check a system against a baseline: pass, fail, or undecided."),
+    "decompose": (
+        "findback.cli.decompose:decompose",
+        "Say how much of a moved score is the system, and how much the exam.",
+    ),
     "report": ("findback.cli.report:report", "Write the report of the newest evaluation and audit."),
     "runs": ("findback.cli.runs:runs", "List the runs that were kept."),
     "mine": (
         "findback.cli.mine:mine",
         "Find failed searches in exports, redact them, and put them into the private workbench.",
+    ),
+    "generate": (
+        "findback.cli.generate:generate",
+        "Let a model write questions about sampled documents, through filters that keep them honest.",
     ),
     "candidates": ("findback.cli.candidates:app", "List, show and reject mined candidates."),
     "review": (
@@ -24,6 +37,7 @@ COMMANDS = {
         "Review and label candidates, on a page of this machine or in the terminal.",
     ),
     "serve": ("findback.cli.review:serve", "Serve the review page to a team, behind its login."),
+    "assist": ("findback.cli.assist:app", "Have a model help with real questions; a person decides."),
     "label": ("findback.cli.label:app", "Label real queries in the terminal, or candidates in a spreadsheet."),
     "import": (
         "findback.cli.exchange:import_",

@@ -27,6 +27,7 @@ def release(
     *,
     message: Annotated[str, Parameter(name=("--message", "-m"))],
     dry_run: bool = False,
+    allow_toy_model: bool = False,
     json: bool = False,
 ) -> int:
     """Release what is ready: a new numbered version of the set.
@@ -34,9 +35,10 @@ def release(
     Args:
         message: What is to be said about this release; it is published with it.
         dry_run: Say what a release would hold and what stands in its way; write none.
+        allow_toy_model: Let in what a model wrote that is not for decisions: the set is for trying findback out.
         json: Print JSON instead of a table.
     """
-    request = make_request(ReleaseRequest, message=message, dry_run=dry_run)
+    request = make_request(ReleaseRequest, message=message, dry_run=dry_run, allow_toy_model=allow_toy_model)
     with Bars() as bars:
         found = publish(open_workspace(), request, progress=bars)
     if json:

@@ -91,7 +91,7 @@ class Reviewing:
             say(error.message)
             return self._next(key)
         self._open(key)
-        self._list(pool(self._desk, self._who, self._now_open()))
+        self._list_answers()
         while True:
             line = input("review> ").strip()
             try:
@@ -156,7 +156,7 @@ class Reviewing:
             say(failure)
         self._desk.failures.clear()
         self._listed = documents
-        show_documents(self._console, documents)
+        show_documents(self._console, documents, described=self._now_open().origin == "generated")
 
     def _document(self, number: str) -> Pooled:
         if not (number.isascii() and number.isdecimal() and 1 <= int(number) <= len(self._listed)):
@@ -337,11 +337,17 @@ class Reviewing:
         say(f"submitted: {state}")
         return ""
 
+    def _list_answers(self) -> None:
+        item = self._now_open()
+        # A paraphrase has the answers of the case it was made from.
+        if item.origin != "paraphrase":
+            self._list(pool(self._desk, self._who, item))
+
     def list_again(self, rest: str) -> None:
         """Show the candidate and its documents again."""
         item = self._now_open()
         self._open(item.key)
-        self._list(pool(self._desk, self._who, self._now_open()))
+        self._list_answers()
 
     def help(self, rest: str) -> None:
         """List the commands."""

@@ -11,6 +11,7 @@ from findback.steps.review import Item
 from findback.steps.reviewchange import describe_review
 from findback.steps.reviewitem import Segment, TextView
 from findback.steps.reviewpool import FullText, Pooled
+from findback.steps.reviewwritten import describe_written
 from findback.text.safe import clip, escape_terminal
 
 HELP = """\
@@ -51,6 +52,13 @@ def show_item(console: Console, item: Item, numbers: Mapping[int, int]) -> None:
         line = Text(f"{view.position + 1:>3}{mark} {view.role or '':<9}", style="dim")
         console.print(line.append(_text(view) if view.position != asked else Text("the question below")))
     console.print(Panel(_text(item.query, numbers), title=Text(escape_terminal(head)), title_align="left"))
+    if item.written is not None:
+        say(f"a model wrote this: {'; '.join(f'{name} {value}' for name, value in describe_written(item.written))}")
+        for doubt in item.written.doubts:
+            say(f"  look closely: {doubt}")
+    if item.origin == "paraphrase":
+        root = item.root.query if item.root is not None else "the set no longer has the case it was made from"
+        console.print(Panel(Text(escape_terminal(root)), title="does it ask the same as this?", title_align="left"))
     for one in item.opinions:
         if not one.own:
             say(f"{one.label} opinion: {'; '.join(describe_review(one.review)) or 'nothing'}")
@@ -61,15 +69,21 @@ def show_item(console: Console, item: Item, numbers: Mapping[int, int]) -> None:
     say("can be submitted (s)" if not item.obstacles else f"missing: {'; '.join(item.obstacles)}")
 
 
-def show_documents(console: Console, documents: Sequence[Pooled]) -> None:
-    """Print numbered documents, without rank, score or who found them."""
+def show_documents(console: Console, documents: Sequence[Pooled], *, described: bool = False) -> None:
+    """Print numbered documents, without rank, score or who found them.
+
+    Args:
+        console: Where to.
+        documents: In the order of their numbers.
+        described: Whether a model's description, and not a resolver, speaks for some of them.
+    """
     if not documents:
         say("nothing found; /other words searches again, n WHY says that nothing answers it")
     for number, one in enumerate(documents, 1):
         line = Text(f"{number:>3}  ", style="bold").append(escape_terminal(one.title or one.document), style="bold")
         line.append(f"  {escape_terminal(one.document)}", style="dim")
         if one.evidence:
-            line.append("  linked by who answered")
+            line.append("  described by the model" if described else "  linked by who answered")
         if one.dropped:
             line.append("  dropped")
         elif one.grade is not None:

@@ -19,6 +19,9 @@ def runs(*, remove: tuple[str, ...] = (), json: bool = False) -> None:
     if json:
         show_json(found)
         return
-    rows = [(r.id, r.retriever, r.questions, r.failed, r.depth, f"{r.megabytes:.1f} MB") for r in found.runs]
-    show(table(("run", "retriever", "questions", "failed", "depth", "size"), rows))
+    rows = [
+        (r.id, r.retriever, "pool" if r.pool else "set", r.questions, r.failed, r.depth, f"{r.megabytes:.1f} MB")
+        for r in found.runs
+    ]
+    show(table(("run", "retriever", "asked", "questions", "failed", "depth", "size"), rows))
     say(f"{len(found.runs)} runs in {found.folder}")

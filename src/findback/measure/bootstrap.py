@@ -96,7 +96,10 @@ def resample_means(units: Units, *, seed: int, resamples: int = RESAMPLES) -> Fl
         blocks = draw_total_weights(sizes, seed=seed, resamples=resamples)
     else:
         blocks = draw_weights(len(units.sums), seed=seed, resamples=resamples)
-    return np.concatenate([ratio(weights @ units.sums, weights @ units.counts) for weights in blocks])
+    # One column of counts serves all where every unit has a value in each.
+    alike = units.counts.shape[1] > 1 and bool((units.counts == units.counts[:, :1]).all())
+    counts = units.counts[:, :1] if alike else units.counts
+    return np.concatenate([ratio(weights @ units.sums, weights @ counts) for weights in blocks])
 
 
 def leave_out(statistic: Callable[[Floats], Floats], units: int) -> Floats:

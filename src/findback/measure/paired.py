@@ -1,6 +1,6 @@
 """Differences between retrievers that answered the same cases."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -65,6 +65,14 @@ class PairDifference(Record):
     """Sign-flip probability adjusted for all pairs (single-step max-T), in (0, 1]."""
     seed: int
     """Seed of the random signs."""
+    error: float | None = None
+    """Standard error of the difference; None below two units and where the difference does not vary."""
+    units: int = 0
+    """Independent units (clusters, or gold groups) that the error rests on."""
+    differing: int = 0
+    """How many of them differ."""
+    critical: float | None = None
+    """Half-width of the simultaneous interval in standard errors, before it is bent to the pair's own interval."""
 
 
 def compare_pair(
@@ -181,15 +189,57 @@ def compare_all(
     by_gold, by_cluster = _units(gaps, clusters, golds)
     wide = any(choose_units(by_cluster, by_gold, at).by_gold for at in range(len(wanted)))
     units = by_gold if wide and by_gold is not None else by_cluster
-    flipped = _flip_together(units, level=level, seed=seed, resamples=resamples)
+    project = _project_systems(table, wanted, clusters, golds if wide else None)
+    flipped = _flip_together(units, project, level=level, seed=seed, resamples=resamples)
     errors = np.sqrt(units.variances())
+    present = units.present()
+    differing = np.count_nonzero(np.abs(units.sums) > _NEAR, axis=0)
     found = []
     for at, (pair, estimate) in enumerate(zip(wanted, estimates, strict=True)):
         figure = _mark_identical(estimate, gaps[:, at])
-        low, high = _simultaneous(figure, flipped.width * float(errors[at]), int(units.present()[at]), span)
-        p = None if figure.value is None else float(flipped.p[at])
-        found.append(PairDifference(first=pair[0], second=pair[1], estimate=figure, low=low, high=high, p=p, seed=seed))
+        error = float(errors[at]) if errors[at] > _NEAR else None
+        low, high = _simultaneous(figure, flipped.width * (error or 0.0), int(present[at]), span)
+        if low is None and span is not None and error is None and int(present[at]) >= FEWEST_CLUSTERS:
+            low, high = bound_constant(figure.value, int(present[at]), level=1 - (1 - level) / len(wanted), span=span)
+        found.append(
+            PairDifference(
+                first=pair[0],
+                second=pair[1],
+                estimate=figure,
+                low=low,
+                high=high,
+                p=None if figure.value is None else float(flipped.p[at]),
+                seed=seed,
+                error=error,
+                units=int(present[at]),
+                differing=int(differing[at]),
+                critical=flipped.width if error is not None and np.isfinite(flipped.width) else None,
+            )
+        )
     return tuple(found)
+
+
+def bound_constant(
+    value: float | None, units: int, *, level: float = 0.95, span: float = 1.0
+) -> tuple[float | None, float | None]:
+    """Return the interval of a mean difference that is the same in every unit.
+
+    No spread is seen, so none is assumed: only that differences lie within ± `span`.
+
+    Returns:
+        Ends within ± `span`, wide on few units; none for a value of 0, where nothing differs.
+
+    Source:
+        Markov's inequality on the distance to either end: P(all n at `value` or above) is at most
+        ((span + mean) / (span + value)) ** n, and likewise from above.
+
+    >>> [round(end, 3) for end in bound_constant(0.5, 20)]
+    [0.247, 0.584]
+    """
+    if not value:
+        return None, None
+    reach = ((1 - level) / 2) ** (1 / units)
+    return (span + value) * reach - span, span - (span - value) * reach
 
 
 def adjust_holm(ps: Sequence[float]) -> tuple[float, ...]:
@@ -216,7 +266,31 @@ class _Flipped(NamedTuple):
     """Adjusted probability of each pair."""
 
 
-def _flip_together(units: Units, *, level: float, seed: int, resamples: int) -> _Flipped:
+Project = Callable[[Floats], Floats]
+"""Takes sign patterns of shape (patterns, units), returns the flipped sums of every pair."""
+
+
+def _project_systems(
+    table: Floats, pairs: Sequence[tuple[int, int]], clusters: Sequence[Hashable] | Codes | None, golds: Golds | None
+) -> Project | None:
+    """Return how to flip every pair by flipping the systems: there are far fewer of these.
+
+    None where a value is undefined: pairs then rest on different cases, and a difference is no longer that of two sums.
+    """
+    if np.isnan(table).any() or len(pairs) <= table.shape[1]:
+        return None
+    by_gold, by_cluster = _units(table, clusters, golds)
+    sums = (by_cluster if by_gold is None else by_gold).sums
+    first, second = (np.array(side) for side in zip(*pairs, strict=True))
+
+    def project(signs: Floats) -> Floats:
+        flipped = signs @ sums
+        return np.asarray(flipped[:, first] - flipped[:, second], dtype=np.float64)
+
+    return project
+
+
+def _flip_together(units: Units, project: Project | None, *, level: float, seed: int, resamples: int) -> _Flipped:
     """Return max-T width and probabilities over the columns that vary."""
     count = units.present()
     squares = np.square(units.sums).sum(axis=0)
@@ -231,13 +305,15 @@ def _flip_together(units: Units, *, level: float, seed: int, resamples: int) -> 
     extreme = np.zeros(len(moving))
     largest = []
     patterns = 0
+    means, part = units.means()[moving], residuals[:, spread]
     for signs in _signs(len(sums), seed=seed, resamples=resamples):
         patterns += len(signs)
-        top = np.abs(_studentise(signs @ sums, squares[moving], count[moving])).max(axis=1)
+        flipped = signs @ sums if project is None else project(signs)[:, moving]
+        top = np.abs(_studentise(flipped, squares[moving], count[moving])).max(axis=1)
         extreme += (top[:, None] >= observed * (1 - 1e-9)).sum(axis=0)
         if spread.size:
-            part = residuals[:, spread]
-            wild = _studentise(signs @ part, np.square(part).sum(axis=0), count[moving][spread])
+            left = flipped[:, spread] - (signs @ units.counts[:, :1]) * means[spread] if project else signs @ part
+            wild = _studentise(left, np.square(part).sum(axis=0), count[moving][spread])
             largest.append(np.abs(wild).max(axis=1))
     exhaustive = len(sums) <= EXHAUSTIVE_UNITS
     p[moving] = extreme / patterns if exhaustive else (extreme + 1) / (patterns + 1)

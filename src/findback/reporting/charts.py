@@ -1,60 +1,39 @@
-"""Charts as static SVG: no scripts, no outside address, the same bytes for the same numbers.
+"""Charts as static SVG: no scripts, no outside address, the same bytes for the same numbers."""
 
-Imported by name only, because altair and vl-convert come with the `charts` extra. Colours are written as the
-hexadecimal values of `SERIES` and `INK`, which the report's style sheet replaces in light and dark.
-"""
-
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import altair as alt
-import vl_convert
 
 from findback.model.audit import Audit
 from findback.model.evaluation import Evaluation
 from findback.reporting.blocks import Chart
 from findback.reporting.buckets import by_overlap
+from findback.reporting.drawing import (
+    DATA,
+    MARKS,
+    SERIES,
+    SHAPES,
+    STEPS,
+    WIDE,
+    draw_sections,
+    say_reach,
+    short_labels,
+    to_svg,
+)
 from findback.reporting.evaluation import TYPES
 from findback.reporting.figures import Reach, figure, score_cell
-from findback.reporting.inert import inert
 from findback.reporting.scored import find_score, metric_label, primary_score
 from findback.reporting.yardsticks import BINS, OURS, sides
 
-SERIES = ("#0072b2", "#d55e00", "#009e73", "#aa4499", "#8a6d00", "#2f4b7c", "#7a5195", "#5f6b6d")
-SHAPES = (
-    "circle",
-    "square",
-    "triangle-up",
-    "diamond",
-    "cross",
-    "triangle-down",
-    "triangle-right",
-    "triangle-left",
-)
-STEPS = ("#08519c", "#3182bd", "#6baed6", "#9ecae1", "#d9d9d9")
-INK = "#24292e"
-RULE = "#d9d9da"
-_NAMESPACE = r'\sxmlns(?::\w+)?="[^"]*"'
-"""Needless inside HTML, and would look like an address."""
-_MARKS = "replace(format(datum.value, '~g'), '0.', '.')"
-_DATA: Any = alt.Data
-_WIDTH = 330
-"""Of what is drawn in, in pixels, for half a page or a phone."""
-_WIDE = 580
-"""The same for a whole page."""
-_LABEL = 26
-
 Dot = tuple[str, str, Reach]
 """A group, a series, and what its bar draws."""
-Drawing = Callable[[int], Chart | None]
-"""Draws a chart of a width, in pixels, of what is drawn in."""
 
 
 def evaluation_charts(evaluation: Evaluation) -> dict[str, tuple[Chart, ...]]:
     """Return the charts of an evaluation by the key of the section they belong to."""
-    return _draw(
+    return draw_sections(
         {
             "scores": (partial(_metrics, evaluation),),
             "types": tuple(partial(_types, evaluation, axis) for axis in TYPES),
@@ -66,7 +45,7 @@ def evaluation_charts(evaluation: Evaluation) -> dict[str, tuple[Chart, ...]]:
 
 def audit_charts(audit: Audit) -> dict[str, tuple[Chart, ...]]:
     """Return the charts of an audit by the key of the section they belong to."""
-    return _draw(
+    return draw_sections(
         {
             "wording": tuple(partial(_histogram, audit, measure) for measure in OURS),
             "buckets": (partial(_buckets, audit, on_sample=False), partial(_buckets, audit, on_sample=True)),
@@ -85,11 +64,11 @@ class Moment(NamedTuple):
     reach: Reach
 
 
-def timeline_chart(title: str, moments: Sequence[Moment], *, width: int = _WIDE) -> Chart | None:
+def timeline_chart(title: str, moments: Sequence[Moment], *, width: int = WIDE) -> Chart | None:
     """Draw figures with their intervals over time; lines join only what may be compared."""
     if not moments:
         return None
-    times, names = _labels(one.at for one in moments), _labels(one.series for one in moments)
+    times, names = short_labels(one.at for one in moments), short_labels(one.series for one in moments)
     groups = {name: str(number) for number, name in enumerate(dict.fromkeys(one.within for one in moments))}
     rows = [
         {
@@ -105,7 +84,7 @@ def timeline_chart(title: str, moments: Sequence[Moment], *, width: int = _WIDE)
     series = list(names.values())
     colours = [SERIES[at % len(SERIES)] for at in range(len(series))]
     shapes = [SHAPES[at % len(SHAPES)] for at in range(len(series))]
-    legend = alt.Legend(title=None, orient="top", columns=3 if width < _WIDE else 5, symbolSize=60, labelLimit=120)
+    legend = alt.Legend(title=None, orient="top", columns=3 if width < WIDE else 5, symbolSize=60, labelLimit=120)
     colour = alt.Color("series:N", sort=series, scale=alt.Scale(domain=series, range=colours), legend=legend)
     slanted = -40 if len(times) > 4 else 0
     axis = alt.Axis(title=None, domain=False, ticks=False, labelAngle=slanted, labelLimit=160)
@@ -114,9 +93,9 @@ def timeline_chart(title: str, moments: Sequence[Moment], *, width: int = _WIDE)
         "xOffset": alt.XOffset("series:N", sort=series),
     }
     lowest, highest = min(0.0, *(one.reach.low for one in moments)), max(1.0, *(one.reach.high for one in moments))
-    marks = alt.Axis(title=None, tickCount=5, domain=False, ticks=False, labelExpr=_MARKS)
+    marks = alt.Axis(title=None, tickCount=5, domain=False, ticks=False, labelExpr=MARKS)
     scale = alt.Scale(domain=[lowest, highest], nice=False)
-    base = alt.Chart(_DATA(values=rows))
+    base = alt.Chart(DATA(values=rows))
     drawn = (
         base.mark_line(strokeWidth=1, opacity=0.5).encode(
             y=alt.Y("value:Q", scale=scale, axis=marks), color=colour, detail="line:N", **place
@@ -131,22 +110,8 @@ def timeline_chart(title: str, moments: Sequence[Moment], *, width: int = _WIDE)
             **place,
         )
     )
-    said = "; ".join(f"{one.at}, {one.series}: {_said(one.reach)}" for one in moments[:40])
-    return Chart(title, f"{title}. {said}.", _svg(drawn.properties(width=width, height=220)))
-
-
-def _draw(sections: dict[str, tuple[Drawing, ...]]) -> dict[str, tuple[Chart, ...]]:
-    """Return the charts of each section; one that stands alone is drawn for a wide page too."""
-    charts: dict[str, tuple[Chart, ...]] = {}
-    for key, drawings in sections.items():
-        drawn = [(chart, draw) for draw in drawings for chart in (draw(_WIDTH),) if chart is not None]
-        if len(drawn) == 1:
-            chart, draw = drawn[0]
-            wide = draw(_WIDE)
-            charts[key] = (chart if wide is None else chart._replace(wide=wide.svg),)
-        elif drawn:
-            charts[key] = tuple(chart for chart, _ in drawn)
-    return charts
+    said = "; ".join(f"{one.at}, {one.series}: {say_reach(one.reach)}" for one in moments[:40])
+    return Chart(title, f"{title}. {said}.", to_svg(drawn.properties(width=width, height=220)))
 
 
 def _metrics(evaluation: Evaluation, width: int) -> Chart | None:
@@ -183,8 +148,8 @@ def _buckets(audit: Audit, width: int, *, on_sample: bool) -> Chart | None:
 def _dot_chart(title: str, dots: Sequence[Dot], width: int) -> Chart | None:
     if not dots:
         return None
-    groups = _labels(group for group, _, _ in dots)
-    names = _labels(name for _, name, _ in dots)
+    groups = short_labels(group for group, _, _ in dots)
+    names = short_labels(name for _, name, _ in dots)
     bars, points = [], []
     for group, name, reach in dots:
         at = {"group": groups[group], "series": names[name]}
@@ -195,7 +160,7 @@ def _dot_chart(title: str, dots: Sequence[Dot], width: int) -> Chart | None:
     series = list(names.values())
     colours = [SERIES[at % len(SERIES)] for at in range(len(series))]
     shapes = [SHAPES[at % len(SHAPES)] for at in range(len(series))]
-    legend = alt.Legend(title=None, orient="top", columns=3 if width < _WIDE else 5, symbolSize=60, labelLimit=120)
+    legend = alt.Legend(title=None, orient="top", columns=3 if width < WIDE else 5, symbolSize=60, labelLimit=120)
     place: dict[str, Any] = {
         "y": alt.Y(
             "group:N",
@@ -205,16 +170,16 @@ def _dot_chart(title: str, dots: Sequence[Dot], width: int) -> Chart | None:
         ),
         "yOffset": alt.YOffset("series:N", sort=series),
     }
-    axis = alt.Axis(title=None, tickCount=5, domain=False, ticks=False, labelExpr=_MARKS)
+    axis = alt.Axis(title=None, tickCount=5, domain=False, ticks=False, labelExpr=MARKS)
     scale = alt.Scale(domain=[lowest, highest], nice=False)
     colour = alt.Color("series:N", sort=series, scale=alt.Scale(domain=series, range=colours), legend=legend)
     lines = (
-        alt.Chart(_DATA(values=bars))
+        alt.Chart(DATA(values=bars))
         .mark_rule(strokeWidth=2)
         .encode(x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q", color=colour, **place)
     )
     marks = (
-        alt.Chart(_DATA(values=points))
+        alt.Chart(DATA(values=points))
         .mark_point(filled=True, size=55, opacity=1)
         .encode(
             x=alt.X("at:Q", scale=scale, axis=axis),
@@ -224,13 +189,8 @@ def _dot_chart(title: str, dots: Sequence[Dot], width: int) -> Chart | None:
         )
     )
     height = max(16, 13 * len(series)) * len(groups) + 10 * len(groups)
-    said = "; ".join(f"{group}, {name}: {_said(reach)}" for group, name, reach in dots[:40])
-    return Chart(title, f"{title}. {said}.", _svg((lines + marks).properties(width=width, height=height)))
-
-
-def _said(reach: Reach) -> str:
-    middle = figure(reach.left) if reach.left == reach.right else f"{figure(reach.left)} to {figure(reach.right)}"
-    return f"{middle}, from {figure(reach.low, digits=2)} to {figure(reach.high, digits=2)}"
+    said = "; ".join(f"{group}, {name}: {say_reach(reach)}" for group, name, reach in dots[:40])
+    return Chart(title, f"{title}. {said}.", to_svg((lines + marks).properties(width=width, height=height)))
 
 
 def _histogram(audit: Audit, measure: str, width: int) -> Chart | None:
@@ -243,7 +203,7 @@ def _histogram(audit: Audit, measure: str, width: int) -> Chart | None:
         shares = [count / total for count in yard.figures.histogram]
         bars += [{"bin": label, "side": name, "share": share} for label, share in zip(BINS, shares, strict=True)]
         said.append(f"{name}: " + ", ".join(figure(share) for share in shares))
-    return _bar_chart(
+    return bar_chart(
         f"Questions by {measure}",
         bars,
         x="bin",
@@ -259,7 +219,7 @@ def _subjects(evaluation: Evaluation, width: int) -> Chart | None:
     mix = evaluation.subjects
     if mix is None or not sum(mix.exam) or not sum(mix.index):
         return None
-    names = _labels(mix.subjects)
+    names = short_labels(mix.subjects)
     bars: list[dict[str, Any]] = []
     for side, counts in (("exam", mix.exam), ("index", mix.index)):
         bars += [
@@ -267,7 +227,7 @@ def _subjects(evaluation: Evaluation, width: int) -> Chart | None:
             for subject, count in zip(mix.subjects, counts, strict=True)
         ]
     said = "; ".join(f"{bar['subject']} {bar['side']} {figure(bar['share'])}" for bar in bars[:60])
-    return _bar_chart(
+    return bar_chart(
         "Subjects of the exam's gold and of the index",
         bars,
         x="share",
@@ -279,7 +239,7 @@ def _subjects(evaluation: Evaluation, width: int) -> Chart | None:
     )
 
 
-def _bar_chart(
+def bar_chart(
     title: str,
     bars: list[dict[str, Any]],
     *,
@@ -296,11 +256,11 @@ def _bar_chart(
     present = [name for name in series if any(bar["side"] == name for bar in bars)]
     standing = y == "share"
     named = alt.Axis(title=None, domain=False, ticks=False, labelAngle=0, labelLimit=120, labelOverlap=standing)
-    shares = alt.Axis(title="share", tickCount=4, domain=False, ticks=False, labelExpr=_MARKS)
+    shares = alt.Axis(title="share", tickCount=4, domain=False, ticks=False, labelExpr=MARKS)
     scale = alt.Scale(domain=present, range=list(SERIES[: len(present)]))
     legend = alt.Legend(title=None, orient="top")
     colour = alt.Color("side:N", sort=present, scale=scale, legend=legend)
-    base = alt.Chart(_DATA(values=bars)).mark_bar()
+    base = alt.Chart(DATA(values=bars)).mark_bar()
     if standing:
         drawn = base.encode(
             x=alt.X(f"{x}:N", sort=list(order), axis=named),
@@ -315,13 +275,13 @@ def _bar_chart(
             x=alt.X("share:Q", axis=shares),
             color=colour,
         ).properties(width=width, height=30 * len(order))
-    return Chart(title, f"{title}. {said}.", _svg(drawn))
+    return Chart(title, f"{title}. {said}.", to_svg(drawn))
 
 
 def _ranks(evaluation: Evaluation, width: int) -> Chart | None:
     ranks = list(dict.fromkeys(count.name for r in evaluation.retrievers for count in r.ranks))
-    labels = _labels(ranks)
-    names = _labels(r.name for r in evaluation.retrievers)
+    labels = short_labels(ranks)
+    names = short_labels(r.name for r in evaluation.retrievers)
     bars: list[dict[str, Any]] = []
     said = []
     for retriever in evaluation.retrievers:
@@ -342,7 +302,7 @@ def _ranks(evaluation: Evaluation, width: int) -> Chart | None:
         return None
     shades = [STEPS[min(at, len(STEPS) - 1)] for at in range(len(ranks))]
     drawn = (
-        alt.Chart(_DATA(values=bars))
+        alt.Chart(DATA(values=bars))
         .mark_bar(stroke="#ffffff", strokeWidth=1)
         .encode(
             y=alt.Y(
@@ -354,7 +314,7 @@ def _ranks(evaluation: Evaluation, width: int) -> Chart | None:
                 "share:Q",
                 stack="zero",
                 scale=alt.Scale(domain=[0, 1]),
-                axis=alt.Axis(title="share of questions", tickCount=4, domain=False, ticks=False, labelExpr=_MARKS),
+                axis=alt.Axis(title="share of questions", tickCount=4, domain=False, ticks=False, labelExpr=MARKS),
             ),
             color=alt.Color(
                 "rank:N",
@@ -367,46 +327,4 @@ def _ranks(evaluation: Evaluation, width: int) -> Chart | None:
         .properties(width=width, height=28 * len(names))
     )
     title = "Where the best gold document stands"
-    return Chart(title, f"{title}. {'; '.join(said)}.", _svg(drawn))
-
-
-def _labels(names: Iterable[str]) -> dict[str, str]:
-    """Return a short, harmless and still distinct label for each name, in order.
-
-    Nothing else may bring text into a chart: vl-convert ends the whole process on a control character.
-    """
-    labels: dict[str, str] = {}
-    for name in names:
-        if name in labels:
-            continue
-        label = inert(name, limit=_LABEL)
-        again = 2
-        while label in labels.values():
-            label = f"{inert(name, limit=_LABEL - 4)} {again}"
-            again += 1
-        labels[name] = label
-    return labels
-
-
-def _svg(drawn: Any) -> str:
-    styled = (
-        drawn.configure(
-            aria=False,
-            font="sans-serif",
-            background="transparent",
-            padding={"left": 22, "right": 8, "top": 4, "bottom": 4},
-        )
-        .configure_view(stroke=None)
-        .configure_axis(
-            labelColor=INK,
-            titleColor=INK,
-            gridColor=RULE,
-            labelFontSize=12,
-            titleFontSize=12,
-            titleFontWeight="normal",
-        )
-        .configure_legend(labelColor=INK, titleColor=INK, labelFontSize=12, titleFontSize=12, titleFontWeight="normal")
-    )
-    svg: str = vl_convert.vegalite_to_svg(styled.to_json(), allowed_base_urls=[])
-    head, body = svg.split(">", 1)
-    return f"{re.sub(_NAMESPACE, '', head)}>{body}"
+    return Chart(title, f"{title}. {'; '.join(said)}.", to_svg(drawn))

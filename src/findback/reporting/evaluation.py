@@ -21,6 +21,7 @@ from findback.reporting.headline import headline
 from findback.reporting.makeup import chosen, makeup_blocks, subject_blocks
 from findback.reporting.misses import cut_off, miss_blocks
 from findback.reporting.scored import find_score, metric_label, primary_score
+from findback.reporting.sweep import sweep_blocks
 
 APART = ("origin", "stratum", "indexed", "lenient")
 """Axes that every report shows apart."""
@@ -55,6 +56,7 @@ def evaluation_report(
             "Scores",
             (scores_table(evaluation), *spread_blocks(evaluation.spread, evaluation.primary)),
         ),
+        Section("sweep", "Is the winner of the sweep any better?", _sweep(evaluation)),
         Section("apart", "Kept apart", _groups(evaluation, APART)),
         Section("types", "By type", _groups(evaluation, types)),
         Section("ranks", "Where the gold stands", _ranks(evaluation)),
@@ -139,6 +141,10 @@ def spread_blocks(spread: Estimate | None, metric: str, where: str = "") -> tupl
     if cell.value is None:
         return (Prose(f"Best minus worst retriever{where} cannot be told: {cell.note}."),)
     return (Prose(f"Best minus worst retriever{where}, {metric}: {spoken(cell)}, {basis(spread)}."),)
+
+
+def _sweep(evaluation: Evaluation) -> tuple[Block, ...]:
+    return sweep_blocks(evaluation.sweep, metric_label(evaluation, evaluation.primary)) or (Points(()),)
 
 
 def _exam(evaluation: Evaluation) -> tuple[Block, ...]:

@@ -15,7 +15,7 @@ SHORTEST = 3
 
 def render_gaps(gaps: Gaps, form: Literal["md", "csv"]) -> str:
     """Return the list as a file's text."""
-    return "".join(delimited_lines(_rows(gaps))) if form == "csv" else "\n".join(_markdown(gaps)) + "\n"
+    return "".join(delimited_lines(_rows(gaps), shown=True)) if form == "csv" else "\n".join(_markdown(gaps)) + "\n"
 
 
 def name_theme(theme: Theme) -> str:

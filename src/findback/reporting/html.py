@@ -1,15 +1,19 @@
 """Reports as one self-contained HTML file: no scripts, no outside address, light and dark."""
 
 import importlib
+from datetime import datetime
 from functools import lru_cache
 from importlib.resources import files
+from types import ModuleType
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from findback.model.audit import Audit
+from findback.model.compared import Comparison
 from findback.model.evaluation import Evaluation, SetMakeUp
+from findback.model.generated import Generated
 from findback.model.mined import Mined
 from findback.reporting.audit import audit_report
 from findback.reporting.blocks import (
@@ -25,6 +29,7 @@ from findback.reporting.blocks import (
     Section,
     Table,
 )
+from findback.reporting.compared import comparison_report
 from findback.reporting.evaluation import evaluation_report
 from findback.reporting.figures import Reach, axis_mark, figure, plural, whole
 from findback.reporting.inert import (
@@ -37,11 +42,14 @@ from findback.reporting.inert import (
     pieces,
 )
 from findback.reporting.mined import mined_report
-from findback.reporting.share import LEFT_OUT, SET_NAME, shareable_audit, shareable_evaluation
+from findback.reporting.share import LEFT_OUT, SET_NAME, shareable_audit, shareable_evaluation, shareable_generated
+from findback.reporting.written import written_report, written_sections
 
 NO_CHARTS = "Charts are left out: pip install 'findback[charts]' draws them. The tables hold every number."
 MOST_MISSES = 50
 """Missed questions one page shows; JSON has all that a record holds."""
+MOST_CASES = 50
+"""Wins, and losses, of each pair that one page shows."""
 _LAST = {"legend", "limits", "audit-legend", "cautions"}
 
 
@@ -51,39 +59,76 @@ def render_report(
     *,
     share: bool = False,
     charts: bool = True,
+    generated: Generated | None = None,
 ) -> str:
-    """Return a report of an evaluation, an audit, or both.
+    """Return a report of an evaluation, an audit, what a model wrote, or several of them.
 
     Args:
         evaluation: What scoring gave, if anything.
         audit: What auditing gave, if anything.
         share: Leave out texts and ids, so that the file may be shown outside the team.
         charts: Draw charts where the libraries for it are installed; tables hold the same numbers.
+        generated: What a model wrote, if anything; a panel of its own.
 
     Raises:
-        ValueError: If there is neither an evaluation nor an audit.
+        ValueError: If there is none of them.
     """
-    record = evaluation or audit
+    record = evaluation or audit or generated
     if record is None:
-        raise ValueError("a report needs an evaluation or an audit")
+        raise ValueError("a report needs an evaluation, an audit or what a model wrote")
     if share:
         evaluation = None if evaluation is None else shareable_evaluation(evaluation)
         audit = None if audit is None else shareable_audit(audit)
+        generated = None if generated is None else shareable_generated(generated)
     drawn, note = _charts(evaluation, audit) if charts else ({}, None)
-    report = _joined(evaluation, audit)
+    if charts and generated is not None and (drawing := _import_charts("findback.reporting.writtencharts")):
+        drawn |= drawing.generated_charts(generated)
+    report = _with_written(evaluation, audit, generated)
     title = page_title(report)
     return _page(
         "report.html.j2", report=report, title=title, charts=drawn, chart_note=note, share=share, made=record.made
     )
 
 
-def render_fragment(record: Evaluation | Audit | Mined) -> str:
-    """Return a record as an HTML fragment for a notebook: its tables, without a page around them."""
+def render_comparison(result: Comparison, *, charts: bool = True) -> str:
+    """Return the report of a comparison.
+
+    Args:
+        result: What comparing gave.
+        charts: Draw a chart where the libraries for it are installed; tables hold the same numbers.
+    """
+    drawing = _import_charts("findback.reporting.forest") if charts else None
+    drawn = {} if drawing is None else drawing.comparison_charts(result)
+    report = comparison_report(result, types=("all",), examples=MOST_CASES)
+    note = NO_CHARTS if charts and drawing is None else None
+    title = page_title(report)
+    return _page(
+        "report.html.j2", report=report, title=title, charts=drawn, chart_note=note, share=False, made=result.made
+    )
+
+
+def render_tables(report: Report, made: datetime) -> str:
+    """Return a report of tables alone as one page."""
+    title = page_title(report)
+    return _page("report.html.j2", report=report, title=title, charts={}, chart_note=None, share=False, made=made)
+
+
+def render_fragment(record: Evaluation | Audit | Comparison | Mined) -> str:
+    """Return a record as an HTML fragment for a notebook: its tables, without a page around them.
+
+    A comparison is drawn too, where the libraries for it are installed.
+    """
+    charts: dict[str, tuple[Chart, ...]] = {}
     if isinstance(record, Mined):
         report = mined_report(record)
+    elif isinstance(record, Comparison):
+        report = comparison_report(record)
+        drawing = _import_charts("findback.reporting.forest")
+        drawn = {} if drawing is None else drawing.comparison_charts(record)
+        charts = {key: tuple(one._replace(wide="") for one in several) for key, several in drawn.items()}
     else:
         report = audit_report(record) if isinstance(record, Audit) else evaluation_report(record)
-    return _page("fragment.html.j2", report=report, charts={}, share=False)
+    return _page("fragment.html.j2", report=report, charts=charts, share=False)
 
 
 def page_title(report: Report) -> str:
@@ -95,6 +140,18 @@ def page_title(report: Report) -> str:
     if not report.workspace or report.workspace == LEFT_OUT:
         return report.title
     return f"{_clip(report.workspace, 80)}: {report.title[:1].lower()}{report.title[1:]}"
+
+
+def _with_written(evaluation: Evaluation | None, audit: Audit | None, generated: Generated | None) -> Report:
+    """Return the report with the panel on what a model wrote, before what every report ends with."""
+    if generated is not None and evaluation is None and audit is None:
+        return written_report(generated)
+    report = _joined(evaluation, audit)
+    if generated is None:
+        return report
+    said = [section for section in report.sections if section.key not in _LAST]
+    rest = [section for section in report.sections if section.key in _LAST]
+    return report._replace(sections=(*said, *written_sections(generated), *rest))
 
 
 def _joined(evaluation: Evaluation | None, audit: Audit | None) -> Report:
@@ -143,11 +200,8 @@ def _merged(first: str, second: str, reports: list[Report]) -> tuple[Section, ..
 
 
 def _charts(evaluation: Evaluation | None, audit: Audit | None) -> tuple[dict[str, tuple[Chart, ...]], str | None]:
-    try:
-        drawing = importlib.import_module("findback.reporting.charts")
-    except ModuleNotFoundError as missing:
-        if (missing.name or "").partition(".")[0] not in ("altair", "vl_convert"):
-            raise
+    drawing = _import_charts("findback.reporting.charts")
+    if drawing is None:
         return {}, NO_CHARTS
     drawn: dict[str, tuple[Chart, ...]] = {}
     if evaluation is not None:
@@ -155,6 +209,16 @@ def _charts(evaluation: Evaluation | None, audit: Audit | None) -> tuple[dict[st
     if audit is not None:
         drawn |= drawing.audit_charts(audit)
     return drawn, None
+
+
+def _import_charts(module: str) -> ModuleType | None:
+    """Return a module that draws; None where the libraries for charts are not installed."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] not in ("altair", "vl_convert"):
+            raise
+        return None
 
 
 def style_sheet() -> Markup:

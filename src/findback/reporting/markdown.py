@@ -4,13 +4,17 @@ import re
 from collections.abc import Iterable, Iterator
 
 from findback.model.audit import Audit
+from findback.model.compared import Comparison
 from findback.model.evaluation import Evaluation, Shown
+from findback.model.generated import Generated
 from findback.model.hits import Span
 from findback.reporting.audit import audit_report
 from findback.reporting.blocks import Block, Copied, Facts, Missed, Mixes, Points, Prose, Report, Table
+from findback.reporting.compared import comparison_report
 from findback.reporting.evaluation import evaluation_report
 from findback.reporting.figures import NONE, Cell, figure, whole
 from findback.reporting.inert import EXTRACT_LIMIT, NAME_LIMIT, QUERY_LIMIT, inert, judge_command, pieces
+from findback.reporting.written import written_report
 
 _MARKUP = re.compile(r"([\\`*_\[~$])")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;"}
@@ -19,18 +23,29 @@ _TICKS = re.compile(r"`+")
 _LINE_START = re.compile(r"^(\s*\d*)([-+=:#]|(?<=\d)[.)](?=\s|$))")
 
 
-def render_markdown(record: Audit | Evaluation, *, by: Iterable[str] = (), examples: int = 10) -> str:
-    """Return an audit or evaluation as Markdown (GitHub's dialect: tables).
+def render_markdown(
+    record: Audit | Comparison | Evaluation | Generated, *, by: Iterable[str] = (), examples: int = 10
+) -> str:
+    """Return an audit, evaluation, comparison or what a model wrote as Markdown (GitHub's dialect: tables).
 
     Args:
         record: What to render.
-        by: Axes of types to show, of an evaluation.
-        examples: How many worst cases, or misses of each retriever, to show.
+        by: Axes of types to show, of an evaluation or comparison.
+        examples: How many worst cases, misses of each retriever, or wins and losses of each pair, to show.
     """
     if isinstance(record, Audit):
         report = audit_report(record, examples=examples, histograms=True)
+    elif isinstance(record, Generated):
+        report = written_report(record)
+    elif isinstance(record, Comparison):
+        report = comparison_report(record, types=by, examples=examples)
     else:
         report = evaluation_report(record, by=by, examples=examples)
+    return lay_out(report)
+
+
+def lay_out(report: Report) -> str:
+    """Return a report as Markdown."""
     return "\n".join(_lines(report)).rstrip("\n") + "\n"
 
 
@@ -58,6 +73,11 @@ def code(text: str, *, limit: int = NAME_LIMIT) -> str:
     fence = "`" * (max((len(run) for run in _TICKS.findall(safe)), default=0) + 1)
     gap = " " if "`" in safe else ""
     return f"{fence}{gap}{safe}{gap}{fence}"
+
+
+def render_block(block: Block) -> Iterator[str]:
+    """Yield the lines of one block, for Markdown that is put together elsewhere."""
+    yield from _block(block)
 
 
 def _marked(text: str, marks: Iterable[Span], *, limit: int) -> str:

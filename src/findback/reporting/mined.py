@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping
 
 from findback.model.mined import Mined, MinedExport
+from findback.model.tasks import TaskOutcomes
 from findback.reporting.blocks import Block, Column, Points, Prose, Report, Section, Table
-from findback.reporting.figures import Cell, count_cell, plural, text_cell
+from findback.reporting.figures import Cell, count_cell, estimate_cell, plural, text_cell
 
 COUNTED = (
     "placeholders in what is kept of each question: its title and every line of its thread, the query among them, "
@@ -38,11 +39,27 @@ def _export(export: MinedExport) -> Iterator[Block]:
         columns,
         tuple((text_cell(k), text_cell(n), count_cell(c)) for k, n, c in rows),
     )
+    if export.tasks is not None:
+        yield from _tasks(export.tasks)
     by_reason: dict[str, list[str]] = {}
     for rule, why in export.unsupported.items():
         by_reason.setdefault(why, []).append(rule)
     if by_reason:
         yield Points(tuple(f"not possible: {', '.join(rules)} ({why})" for why, rules in by_reason.items()))
+
+
+def _tasks(tasks: TaskOutcomes) -> Iterator[Block]:
+    rows = (
+        (text_cell("a search returned a right document"), count_cell(tasks.hit.n), estimate_cell(tasks.hit)),
+        (text_cell("none did"), count_cell(tasks.missed.n), estimate_cell(tasks.missed)),
+        (text_cell("difference"), count_cell(tasks.difference.n), estimate_cell(tasks.difference, signed=True)),
+    )
+    columns = (Column("Where", numeric=False, flexible=True), Column("tasks"), Column("succeeded"))
+    yield Table("Tasks that succeeded, by whether retrieval hit, over every turn read", columns, rows)
+    said = "What goes together need not be cause: hard questions fail both ways."
+    if tasks.unknown:
+        said += f" Turns left out, as it is not known whether retrieval hit: {tasks.unknown}."
+    yield Prose(said, "aside")
 
 
 def _redacted(mined: Mined) -> Iterator[Block]:

@@ -5,13 +5,14 @@ from io import StringIO
 from rich.console import Console
 
 from findback.model.audit import Audit
+from findback.model.compared import Comparison
 from findback.model.evaluation import Evaluation
 from findback.model.mined import Mined
 from findback.reporting.html import render_fragment
-from findback.reporting.terminal import ReportView, audit_view, evaluation_view, mined_view
+from findback.reporting.terminal import ReportView, audit_view, comparison_view, evaluation_view, mined_view
 
 
-def render_text(record: Audit | Evaluation | Mined, *, width: int = 80) -> str:
+def render_text(record: Audit | Comparison | Evaluation | Mined, *, width: int = 80) -> str:
     """Return a record as plain text of at most `width` columns, without colour or control characters."""
     out = StringIO()
     console = Console(
@@ -21,12 +22,14 @@ def render_text(record: Audit | Evaluation | Mined, *, width: int = 80) -> str:
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 
-def _view(record: Audit | Evaluation | Mined) -> ReportView:
+def _view(record: Audit | Comparison | Evaluation | Mined) -> ReportView:
     if isinstance(record, Mined):
         return mined_view(record)
+    if isinstance(record, Comparison):
+        return comparison_view(record)
     return audit_view(record) if isinstance(record, Audit) else evaluation_view(record)
 
 
-def render_html_fragment(record: Audit | Evaluation | Mined) -> str:
+def render_html_fragment(record: Audit | Comparison | Evaluation | Mined) -> str:
     """Return a record as an HTML fragment with its own style, without scripts or outside addresses."""
     return render_fragment(record)

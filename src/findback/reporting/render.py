@@ -6,12 +6,17 @@ from typing import Any, Literal, NamedTuple
 from rich.console import RenderableType
 
 from findback.model.audit import Audit
+from findback.model.compared import Comparison
 from findback.model.evaluation import Evaluation
+from findback.model.generated import Generated
+from findback.reporting.across import across_report
+from findback.reporting.effects import effects_report
+from findback.reporting.html import render_comparison, render_tables
 from findback.reporting.html import render_report as html_report
 from findback.reporting.json import render_json
-from findback.reporting.markdown import render_markdown
-from findback.reporting.share import shareable_audit, shareable_evaluation
-from findback.reporting.terminal import audit_view, evaluation_view
+from findback.reporting.markdown import lay_out, render_markdown
+from findback.reporting.share import shareable_audit, shareable_evaluation, shareable_generated
+from findback.reporting.terminal import ReportView, audit_view, comparison_view, evaluation_view, generated_view
 
 Format = Literal["html", "md", "json"]
 
@@ -34,27 +39,81 @@ EVALUATION = Renderer(
 )
 
 
+COMPARISON = Renderer(
+    comparison_view,
+    {".html": render_comparison, ".md": render_markdown, ".json": render_json},
+)
+
+
+GENERATED = Renderer(
+    generated_view,
+    {".html": lambda result: html_report(generated=result), ".md": render_markdown, ".json": render_json},
+)
+
+
+EFFECTS = Renderer(
+    lambda result: ReportView(effects_report(result)),
+    {
+        ".html": lambda result: render_tables(effects_report(result), result.made),
+        ".md": lambda result: lay_out(effects_report(result)),
+        ".json": render_json,
+    },
+)
+
+
+def across_terminal(*, every: bool) -> Renderer:
+    """Return the renderer of a comparison across sets, whose terminal tables may show every pair."""
+    return Renderer(
+        lambda result: ReportView(across_report(result, every=every)),
+        {
+            ".html": lambda result: render_tables(across_report(result, every=True), result.made),
+            ".md": lambda result: lay_out(across_report(result, every=True)),
+            ".json": render_json,
+        },
+    )
+
+
+def comparison_terminal(types: Iterable[str], *, every: bool) -> Renderer:
+    """Return the renderer of a comparison whose terminal tables also show these types, and every pair and case."""
+    axes = tuple(types)
+
+    def view(result: Comparison) -> RenderableType:
+        return comparison_view(result, types=axes, every=every)
+
+    return COMPARISON._replace(terminal=view)
+
+
 def evaluation_terminal(by: Iterable[str], misses: int) -> Renderer:
     """Return the renderer of an evaluation whose terminal tables also show these types and so many misses."""
     axes = tuple(by)
     return EVALUATION._replace(terminal=lambda evaluation: evaluation_view(evaluation, by=axes, examples=misses))
 
 
-def render_report(evaluation: Evaluation | None, audit: Audit | None, *, format: Format, share: bool = False) -> str:  # noqa: A002
-    """Return the report of an evaluation, an audit or both.
+def render_report(
+    evaluation: Evaluation | None,
+    audit: Audit | None,
+    generated: Generated | None = None,
+    *,
+    format: Format,  # noqa: A002
+    share: bool = False,
+) -> str:
+    """Return the report of an evaluation, an audit, what a model wrote, or several of them.
 
     Args:
         evaluation: What scoring gave.
         audit: What auditing gave.
+        generated: What a model wrote.
         format: html, md or json.
         share: Leave out every text and id.
     """
     if format == "html":
-        return html_report(evaluation, audit, share=share)
+        return html_report(evaluation, audit, share=share, generated=generated)
+    shown_generated = shareable_generated(generated) if share and generated is not None else generated
     shown_evaluation = shareable_evaluation(evaluation) if share and evaluation is not None else evaluation
     shown_audit = shareable_audit(audit) if share and audit is not None else audit
     if format == "json":
-        parts = [("evaluation", shown_evaluation), ("audit", shown_audit)]
+        parts = [("evaluation", shown_evaluation), ("audit", shown_audit), ("generated", shown_generated)]
         body = ",".join(f'"{name}":{render_json(part)}' for name, part in parts if part is not None)
         return f'{{"format":1,{body}}}\n'
-    return "\n".join(render_markdown(part) for part in (shown_evaluation, shown_audit) if part is not None)
+    shown = (shown_evaluation, shown_audit, shown_generated)
+    return "\n".join(render_markdown(part) for part in shown if part is not None)

@@ -13,10 +13,12 @@ from findback.model.evaluation import (
     SetMakeUp,
     SubjectMix,
 )
+from findback.model.generated import Generated
 
 LEFT_OUT = "left out"
 SET_NAME = "set"
 """What every set is called."""
+SAMPLE_NAME = "sample"
 OWN_WORDINGS = frozenset({*WORDINGS, "unknown"})
 
 
@@ -44,6 +46,26 @@ def shareable_audit(audit: Audit) -> Audit:
             "set": _side(audit.set),
             "sample": None if audit.sample is None else _side(audit.sample),
             "worst": (),
+        }
+    )
+
+
+def shareable_generated(result: Generated) -> Generated:
+    """Return what a model wrote without a text, an id, a subject's name or a note."""
+    mix = tuple(row.model_copy(update={"subject": f"subject {at}"}) for at, row in enumerate(result.mix, 1))
+    matching = result.matching
+    return result.model_copy(
+        update={
+            "workspace": LEFT_OUT,
+            "corpus": LEFT_OUT,
+            "described": (),
+            "looks": (),
+            "notes": (),
+            "stopped": None if result.stopped is None else LEFT_OUT,
+            "mix": mix,
+            "kinds": tuple(row for row in result.kinds if row.axis != "wording" or row.value in OWN_WORDINGS),
+            "matching": None if matching is None else matching.model_copy(update={"sample": SAMPLE_NAME}),
+            "ended": tuple(one.model_copy(update={"reasons": ()}) for one in result.ended),
         }
     )
 

@@ -11,7 +11,9 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from findback.model.audit import Audit, CopiedExample
+from findback.model.compared import Comparison
 from findback.model.evaluation import Evaluation, Shown
+from findback.model.generated import Generated
 from findback.model.hits import Span
 from findback.model.mined import Mined
 from findback.reporting.audit import audit_report
@@ -28,10 +30,12 @@ from findback.reporting.blocks import (
     Report,
     Table,
 )
+from findback.reporting.compared import comparison_report
 from findback.reporting.evaluation import evaluation_report
 from findback.reporting.figures import NO_BREAK, Cell, axis_mark, figure, text_cell, whole
 from findback.reporting.inert import EXTRACT_LIMIT, NAME_LIMIT, QUERY_LIMIT, inert, judge_command, pieces
 from findback.reporting.mined import mined_report
+from findback.reporting.written import written_report
 
 _ASCII = str.maketrans(
     {
@@ -70,6 +74,22 @@ def evaluation_view(evaluation: Evaluation, *, by: Iterable[str] = (), examples:
         examples: Missed questions shown for each retriever.
     """
     return ReportView(evaluation_report(evaluation, by=by, examples=examples))
+
+
+def comparison_view(result: Comparison, *, types: Iterable[str] = (), every: bool = False) -> "ReportView":
+    """Return a comparison as a rich renderable.
+
+    Args:
+        result: What to show.
+        types: Axes of types to show; `all` shows every one.
+        every: Show every pair with every case that differs, not the most telling ones.
+    """
+    return ReportView(comparison_report(result, types=types, examples=None if every else 3, every=every))
+
+
+def generated_view(result: Generated) -> "ReportView":
+    """Return what a model wrote as a rich renderable."""
+    return ReportView(written_report(result))
 
 
 def mined_view(mined: Mined) -> "ReportView":
@@ -309,11 +329,14 @@ def _lines(cell: Cell, *, stacked: bool) -> list[str]:
 def _width(table: Table, at: int, pen: Pen, *, stacked: bool) -> int:
     column = table.columns[at]
     limit = _name_width(pen)
+    sign = len(pen.footnote(1))
     if column.flexible or not column.numeric:
-        longest = max((cell_len(pen.plain(row[at].text, limit=limit)) for row in table.rows), default=0)
+        longest = max(
+            (cell_len(pen.plain(row[at].text, limit=limit)) + sign * bool(row[at].note) for row in table.rows),
+            default=0,
+        )
         return min(limit, max(longest, min(12, cell_len(column.head)))) + _GAP
     head = min(cell_len(pen.plain(column.head, limit=limit)), 10 if stacked else 16)
-    sign = len(pen.footnote(1))
     lines = [
         cell_len(line) + (sign if row[at].note and not place else 0)
         for row in table.rows
