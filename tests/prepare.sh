@@ -1,5 +1,6 @@
 #!/bin/sh
-# What the tests need beyond Python packages: a browser from Debian, a login provider, and the small embedder.
+# What the tests need beyond Python packages: a browser from Debian, a login provider, the small embedder
+# and the small language model.
 set -eu
 if ! command -v chromium >/dev/null 2>&1 && command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
   echo "installing chromium and fonts from Debian"
@@ -19,3 +20,4 @@ if [ ! -d tests/node/node_modules ] || [ tests/node/package-lock.json -nt tests/
     >/dev/null 2>&1 || echo "npm packages could not be installed: their tests will be skipped by name"
 fi
 .venv/bin/findback models pull minilm-l6 >/dev/null || echo "the embedder could not be pulled: its tests will be skipped by name"
+.venv/bin/findback models pull smollm2 >/dev/null || echo "the small language model could not be pulled: its tests will be skipped by name"

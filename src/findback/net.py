@@ -25,7 +25,7 @@ RESOLVED_FOR = 60.0
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
-_LIBRARIES = (
+LIBRARIES = (
     "httpx2",
     "httpcore2.connection",
     "httpcore2.http11",
@@ -83,11 +83,10 @@ class HttpClient:
         """
         self._timeout, self._max_bytes, self._connections = timeout, max_bytes, connections
         self._departures, self._level = departures, level
-        self._resolve = resolve or look_up
+        self._resolve = resolve
         self._client: httpx2.AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        for name in _LIBRARIES:
-            logging.getLogger(name).addFilter(_keep_own_calls_out)
+        hush(*LIBRARIES)
 
     @property
     def timeout(self) -> float:
@@ -207,7 +206,7 @@ class HttpClient:
         if self._client is None or self._loop is not loop:
             self._loop = loop
             self._client = httpx2.AsyncClient(
-                transport=_Pinned(self._resolve, self._connections),
+                transport=Pinned(self._connections, self._resolve),
                 timeout=None,
                 follow_redirects=False,
                 trust_env=False,
@@ -218,16 +217,23 @@ class HttpClient:
         return self._client
 
 
-class _Pinned(httpx2.AsyncBaseTransport):
+class Pinned(httpx2.AsyncBaseTransport):
     """Connects to addresses that were looked at, so that a name cannot change its mind in between."""
 
-    def __init__(self, resolve: Resolve, connections: int) -> None:
-        self._resolve = resolve
+    def __init__(self, connections: int, resolve: Resolve | None = None) -> None:
+        """Prepare; it connects when it is used.
+
+        Args:
+            connections: Most connections to one host at a time.
+            resolve: Looks host names up.
+        """
+        self._resolve = resolve or look_up
         self._limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
         self._hosts: dict[str, httpx2.AsyncHTTPTransport] = {}
         self._known: dict[tuple[str, int], tuple[float, Sequence[str]]] = {}
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send a request to the address its host was looked up as."""
         host = request.url.host
         port = request.url.port or (443 if request.url.scheme == "https" else 80)
         inner = self._hosts.get(host)
@@ -249,6 +255,7 @@ class _Pinned(httpx2.AsyncBaseTransport):
         raise failure or httpx2.ConnectError("no address")
 
     async def aclose(self) -> None:
+        """Close every connection."""
         for transport in self._hosts.values():
             await transport.aclose()
         self._hosts.clear()
@@ -276,6 +283,12 @@ def quiet_libraries() -> Iterator[None]:
         yield
     finally:
         _calling.reset(token)
+
+
+def hush(*loggers: str) -> None:
+    """Have these loggers say nothing about what happens inside `quiet_libraries`."""
+    for name in loggers:
+        logging.getLogger(name).addFilter(_keep_own_calls_out)
 
 
 def _keep_own_calls_out(record: logging.LogRecord) -> bool:

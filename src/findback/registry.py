@@ -30,6 +30,10 @@ EXTRAS = {
     "ibis": "searchlog",
     "pyspark": "spark",
     "psycopg": "postgres",
+    "pydantic_ai": "llm",
+    "openai": "llm",
+    "anthropic": "llm",
+    "xllamacpp": "local-llm",
 }
 """Which extra brings an optional library."""
 

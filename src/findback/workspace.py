@@ -46,14 +46,25 @@ PLACES = {
         "results per question: document ids, scores, passages, latencies",
         "findback runs --remove; by themselves beyond 200",
     ),
-    "evaluations": Place("scores with queries and titles of misses, as the report shows them", "by hand"),
+    "evaluations": Place(
+        "scores and comparisons with queries and titles of what was missed, as reports show them", "by hand"
+    ),
     "snapshots": Place("ids and text digests of the corpus", "by hand; made again when missing"),
     "passages": Place("texts of the corpus, cut by the chunker", "by hand; made again when missing"),
     "indexes": Place("search indexes and vectors of the embedded retrievers", "by hand; made again when missing"),
     "workbench": Place(
-        "candidates with their redacted threads, digests of what the people in them are called, decisions, "
-        "exclusions, tombstones, and the key of all digests",
+        "candidates with their redacted threads, digests of what the people in them are called, decisions, a model's "
+        "drafts of judgements, exclusions, tombstones, and the key of all digests",
         "findback purge; retention by itself",
+    ),
+    "answers": Place(
+        "what language models answered, by a digest of what they were asked: texts about documents, choices, tokens "
+        "and the time, never the question",
+        "by themselves, 30 days after they were last used; by hand before",
+    ),
+    "glossary": Place(
+        "terms proposed for the glossary, with the ids of their questions, and pairs of words that were refused",
+        "findback withdraw, with the case; the next findback glossary suggest; by hand",
     ),
     "egress": Place("how many texts were sent to which endpoint: counts, never a text", "by hand"),
     "secrets": Place("where secrets were found: file, offset and rule, never the secret", "by hand, once rotated"),

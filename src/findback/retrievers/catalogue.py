@@ -38,6 +38,8 @@ class Model(Record):
     licence: str
     megabytes: int
     """Size of its files; the download is larger."""
+    for_decisions: bool = True
+    """False for a model fit for trying things out only."""
     files: tuple[ModelFile, ...]
 
 

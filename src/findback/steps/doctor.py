@@ -24,6 +24,7 @@ from findback.steps.opening import (
     trusted_items,
     with_others,
 )
+from findback.steps.writers import describe_model
 from findback.trust import digest_of, is_trusted
 from findback.workspace import Workspace
 
@@ -63,7 +64,7 @@ class Checkup(Record):
 
 
 def doctor(workspace: Workspace, request: DoctorRequest) -> Checkup:
-    """Check settings, private folder, corpus, set, retrievers and sources; an untrusted workspace runs nothing."""
+    """Check settings, private folder, corpus, set, retrievers, sources, models; an untrusted workspace runs nothing."""
     items = [_settings(workspace), _private(workspace)]
     corpus, item = _corpus(workspace)
     items.append(item)
@@ -72,6 +73,7 @@ def doctor(workspace: Workspace, request: DoctorRequest) -> Checkup:
     items.extend(_set(workspace))
     items.extend(_retrievers(workspace, corpus, offline=request.offline))
     items.extend(_sources(workspace, offline=request.offline))
+    items.extend(_models(workspace))
     return Checkup(items=tuple(_safe(item) for item in items))
 
 
@@ -187,6 +189,16 @@ def _database(workspace: Workspace, name: str, settings: SourceSettings, what: s
         return CheckItem(state="ok", what=what, found=f"{settings.kind} of {asked}, not asked")
     asked.check(source_options(workspace, name, settings, SourceOptions(scratch=workspace.temporary())))
     return CheckItem(state="ok", what=what, found=f"{settings.kind} of {asked}, answers and has the columns")
+
+
+def _models(workspace: Workspace) -> Iterator[CheckItem]:
+    """Check how each model would be reached; none is asked, because questions may cost."""
+    for name, settings in workspace.settings.models.items():
+        what = f"[models.{name}]"
+        try:
+            yield CheckItem(state="ok", what=what, found=describe_model(workspace, name, settings))
+        except FindbackError as error:
+            yield CheckItem(state="fault", what=what, found=str(error), todo=error.hint)
 
 
 async def _probe(what: str, kind: str, retriever: Retriever, *, offline: bool) -> CheckItem:

@@ -4,13 +4,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
-from findback.errors import UsageError
+from findback.errors import Fault, UsageError
 from findback.evalset.release import check_set
 from findback.model.record import LOCAL_ONLY, Record, Request
 from findback.privacy.core import CoreRedactor
 from findback.privacy.release_check import SecretScanner
 from findback.privacy.scan import ScanHit, Scanner
 from findback.steps.bench import has_bench, open_bench
+from findback.steps.recordings import find_foreign_recordings
 from findback.workspace import Workspace
 
 CORPUS_PLACES = frozenset({"passages", "indexes", "snapshots"})
@@ -83,7 +84,7 @@ def verify(workspace: Workspace, request: VerifyRequest) -> Verification:
         scanner.scan_history(workspace.root)
     report = scanner.report
     return Verification(
-        findings=tuple(_finding(hit) for hit in report.hits),
+        findings=(*map(_finding, report.hits), *map(_recorded, find_foreign_recordings(workspace, place))),
         unread=tuple(f"{where}: {why}" for where, why in report.unread),
         damaged=tuple(map(str, check_set(place, leak_limit=workspace.settings.measures.leak_limit))),
         texts=report.texts,
@@ -97,6 +98,10 @@ def _second_look() -> SecretScanner:
     from findback.privacy.second_look import SecondLook  # noqa: PLC0415  (an optional library)
 
     return SecondLook()
+
+
+def _recorded(fault: Fault) -> Finding:
+    return Finding(where=fault.path, line=fault.line, type="OTHER", rule="recording.foreign")
 
 
 def _finding(hit: ScanHit) -> Finding:
