@@ -48,8 +48,8 @@ def test_equal_systems_are_warned_of() -> None:
     """The best of ten equal systems is within the noise; the warning gives both figures."""
     found = rate_best(take_sample(np.random.default_rng(3).random((60, 10))))
     assert found.p > 0.05
-    assert f"{found.ahead:.3f} ahead" in found.warning
-    assert f"up to {found.noise:.3f}" in found.warning
+    for figure in (f"{found.ahead:.3f} ahead", f"{found.noise:.3f} ahead"):
+        assert figure.removeprefix("0") in found.warning
 
 
 def test_a_clear_winner_is_not_warned_of() -> None:

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from findback.measure.contrasts import Sample, take_sample
 from findback.measure.paired import compare_all
@@ -129,3 +131,31 @@ def test_one_population_is_rarely_called_changed() -> None:
         first, second = draw(levels, 45, 2 * seed), draw(levels, 20, 2 * seed + 1)
         changed += compare_orders(first, second, seed=seed, resamples=200).verdict == "changed"
     assert changed <= 6
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10_000), st.integers(8, 20), st.integers(8, 20))
+def test_sides_may_change_places(seed: int, here: int, there: int) -> None:
+    """Seen from the other side the order agrees as much, and differences between the sides change sign."""
+    rng = np.random.default_rng(seed)
+    first, second = take_sample(rng.random((here, 5))), take_sample(rng.random((there, 5)))
+    one = compare_orders(first, second, resamples=100)
+    other = compare_orders(second, first, resamples=100)
+    assert one.tau == pytest.approx(other.tau)
+    assert (one.population is None) == (other.population is None)
+    for pair, turned in zip(one.pairs, other.pairs, strict=True):
+        assert (pair.here, pair.there) == (turned.there, turned.here)
+        assert pair.between.value == pytest.approx(-turned.between.value)
+        assert pair.reversed == turned.reversed
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10_000), st.floats(-0.3, 0.3))
+def test_harder_cases_change_no_order(seed: int, shift: float) -> None:
+    """What every system scores more or less on each case of one set leaves tau-b and its noise as they are."""
+    rng = np.random.default_rng(seed)
+    first, table = take_sample(rng.random((20, 5))), rng.uniform(0.3, 0.7, (12, 5))
+    moved = table + shift * rng.random((12, 1))
+    plain, harder = (compare_orders(first, take_sample(one), resamples=100) for one in (table, moved))
+    assert plain.tau == pytest.approx(harder.tau)
+    assert plain.population == harder.population

@@ -28,6 +28,7 @@ from findback.measure.intervals import (
     exact_interval,
     t_quantile,
     too_few,
+    welch_freedom,
 )
 from findback.model.estimate import Estimate, IntervalMethod
 from findback.model.record import Record
@@ -265,7 +266,7 @@ def _difference(here: _Side, there: _Side, *, level: float, seed: int, bounds: t
         )
     else:
         method = "t"
-        half = t_quantile(level, _welch(spreads, sizes)) * sum(spreads) ** 0.5
+        half = t_quantile(level, _freedom(spreads, sizes)) * sum(spreads) ** 0.5
         low, high = value - half, value + half
     if bounds is not None:
         width = bounds[1] - bounds[0]
@@ -299,7 +300,7 @@ def _superiority(here: _Side, there: _Side, *, level: float) -> Estimate:
     if sum(spreads) <= 1e-24:
         return found.model_copy(update={"reason": "all cases of each side have the same value"})
     logit = np.log(value / (1 - value))
-    half = t_quantile(level, _welch(spreads, sizes)) * sum(spreads) ** 0.5 / (value * (1 - value))
+    half = t_quantile(level, _freedom(spreads, sizes)) * sum(spreads) ** 0.5 / (value * (1 - value))
     low, high = (float(1 / (1 + np.exp(-end))) for end in (logit - half, logit + half))
     method: IntervalMethod = "gold-clustered" if one.by_gold or two.by_gold else "t"
     return found.model_copy(update={"low": low, "high": high, "method": method})
@@ -324,10 +325,8 @@ def _replicates(units: Units, *, seed: int, stream: int) -> Floats:
     return resample_means(units, seed=apart)[:, 0]
 
 
-def _welch(spreads: list[float], sizes: tuple[int, int]) -> float:
-    """Return the Welch-Satterthwaite degrees of freedom."""
-    shares = sum(spread**2 / (size - 1) for spread, size in zip(spreads, sizes, strict=True))
-    return float(sum(spreads)) ** 2 / shares
+def _freedom(spreads: list[float], sizes: tuple[int, int]) -> float:
+    return float(welch_freedom([np.array(spread) for spread in spreads], sizes))
 
 
 def _stretch(level: float, clusters: int) -> float:

@@ -145,6 +145,22 @@ def t_quantile(level: float, freedom: float) -> float:
     return float(stdtrit(freedom, (1 + level) / 2))
 
 
+def welch_freedom(variances: Sequence[Floats], units: Sequence[int]) -> Floats:
+    """Return the degrees of freedom of a sum of independent means, given each one's variance and units.
+
+    Shape:
+        One array of variances a side, all of one shape, which is the result's; not all 0 at one place.
+
+    Source:
+        Welch 1947; Satterthwaite 1946.
+
+    >>> welch_freedom([np.array([1.0, 1.0]), np.array([1.0, 0.0])], [10, 10]).tolist()
+    [18.0, 9.0]
+    """
+    shares = [np.square(side) / (count - 1) for side, count in zip(variances, units, strict=True)]
+    return np.asarray(np.square(np.sum(variances, axis=0)) / np.sum(shares, axis=0), dtype=np.float64)
+
+
 def too_few(count: int, what: str, *, needed: int = FEWEST_CLUSTERS) -> str:
     """Return the reason for giving no interval, or no figure, on so few.
 
