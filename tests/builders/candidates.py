@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from findback.model.candidate import (
@@ -14,6 +14,7 @@ from findback.model.candidate import (
     RuleHit,
     ThreadLine,
 )
+from findback.model.written import Fidelity, Written
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 
@@ -126,4 +127,64 @@ def full(name: str = "full") -> Candidate:
         no_answer_hint="nobody knew",
         file="export\udcff.zip!general/2024-05-06.json",
         offset=5_000_000_000,
+        root="c0000000001",
+        written=written("docs/ü.md", doubts=("judge was not sure",), matched="asked.jsonl@0123456789ab"),
+    )
+
+
+def written(document: str | None, **fields: Any) -> Written:
+    """How an invented model came to write about a document."""
+    values: dict[str, Any] = {
+        "model": "scripted:writer",
+        "parameters": {"temperature": 0.7},
+        "prompt": "describe@0123456789ab",
+        "voice": {"who": "a nurse", "length": "one line"},
+        "preset": "docs-portal",
+        "document": document,
+        "attempt": 2,
+        "findback": "1.0",
+        "written_on": date(2024, 5, 6),
+        "leak": 0.25,
+        "leak_measure": "leak@1",
+        "overlap": 0.5,
+        "fidelity": Fidelity(asked=3, source=2, others={"docs/b.md": 1}),
+    }
+    return Written(**(values | fields))
+
+
+def described(name: str, document: str, *others: str, **fields: Any) -> Candidate:
+    """A question that a model wrote about a document."""
+    kinds = ["described", *("described-too" for _ in others)]
+    links = [
+        DocumentLink(document=one, line=-1, by="bot", kind=kind)
+        for one, kind in zip((document, *others), kinds, strict=True)
+    ]
+    return candidate(
+        name,
+        None,
+        source="model",
+        thread=(),
+        query_line=-1,
+        rules=(RuleHit(rule="generated", strength="medium"),),
+        links=tuple(links),
+        origin="generated",
+        stratum="control",
+        written=fields.pop("written", written(document)),
+        **fields,
+    )
+
+
+def paraphrased(name: str, root: str, **fields: Any) -> Candidate:
+    """A question that a model put in other words."""
+    return candidate(
+        name,
+        None,
+        source="model",
+        thread=(),
+        query_line=-1,
+        rules=(RuleHit(rule="paraphrase", strength="medium"),),
+        origin="paraphrase",
+        root=root,
+        written=fields.pop("written", written(None, prompt="paraphrase@0123456789ab")),
+        **fields,
     )

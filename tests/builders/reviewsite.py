@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import uvicorn
 
+from builders.pagesettings import PORTAL
 from builders.portal import write_pages
 from findback.model.candidate import Candidate
 from findback.steps.bench import open_bench
@@ -17,20 +18,7 @@ from findback.web.app import create_app
 from findback.web.site import Site
 from findback.workspace import Workspace, open_workspace
 
-SETTINGS = """
-format = 1
-name = "portal"
-private = "private"
-
-[corpus]
-path = "portal"
-
-[review]
-overlap = 0
-
-[retrievers.bm25]
-kind = "bm25"
-"""
+SETTINGS = f"{PORTAL}[review]\noverlap = 0\n"
 
 
 class LivePage(NamedTuple):

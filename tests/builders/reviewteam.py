@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import httpx2
 import uvicorn
 
+from builders.pagesettings import GROUPS, PORTAL, SECRET, team_settings
 from builders.portal import write_pages
 from findback.model.settings import RoleName
 from findback.steps.bench import open_bench, open_workspace_key
@@ -21,40 +22,7 @@ from findback.web.sessions import start_session
 from findback.web.site import Site
 from findback.workspace import Workspace, open_workspace
 
-SETTINGS = """
-format = 1
-name = "portal"
-private = "private"
-
-[corpus]
-path = "portal"
-
-[retrievers.bm25]
-kind = "bm25"
-
-[mining]
-workbench = "env:BENCH"
-
-[serve]
-public_url = "http://127.0.0.1"
-[serve.roles]
-reviewer = ["reviewers"]
-lead = ["leads"]
-reporter = ["reporters"]
-privacy = ["guards"]
-admin = ["admins"]
-[serve.oidc]
-issuer = "http://127.0.0.1:1/"
-client_id = "findback"
-client_secret = "env:OIDC_SECRET"
-"""
-GROUPS: dict[RoleName, str] = {
-    "reporter": "reporters",
-    "reviewer": "reviewers",
-    "lead": "leads",
-    "privacy": "guards",
-    "admin": "admins",
-}
+SETTINGS = f'{PORTAL}[mining]\nworkbench = "env:BENCH"\n{team_settings()}'
 
 
 class Clock:
@@ -96,7 +64,7 @@ def write_team(folder: Path, url: str, *, settings: str = SETTINGS) -> Workspace
 
 def open_team(folder: Path, url: str) -> Workspace:
     """Open the workspace in a folder."""
-    return open_workspace(folder, environment={"HOME": str(folder), "BENCH": url, "OIDC_SECRET": "none of it"})
+    return open_workspace(folder, environment={"HOME": str(folder), "BENCH": url, SECRET: "none of it"})
 
 
 @contextmanager

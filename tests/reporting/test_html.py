@@ -293,6 +293,6 @@ def test_a_card_is_no_contest() -> None:
 
 
 def test_a_report_needs_something_to_report() -> None:
-    """Neither evaluation nor audit is refused."""
-    with pytest.raises(ValueError, match="needs an evaluation or an audit"):
+    """Nothing to show is refused."""
+    with pytest.raises(ValueError, match="needs an evaluation, an audit or what a model wrote"):
         render_report()

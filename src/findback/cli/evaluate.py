@@ -12,6 +12,7 @@ from findback.cli.shown import say, warn
 from findback.errors import EngineError
 from findback.evalset.baseline import baseline_file
 from findback.reporting.render import evaluation_terminal
+from findback.reporting.sweep import say_winner
 from findback.steps.evaluate import EvaluateRequest
 from findback.steps.evaluate import evaluate as score
 from findback.workspace import open_workspace
@@ -54,6 +55,8 @@ def evaluate(
         return ENGINE_FAILED
     if asked.publish is not None and not json:
         say(f"wrote {baseline_file(workspace.evalset, asked.publish)}: commit it, for findback gate to compare with")
+    if result.sweep is not None and result.sweep.warning is not None:
+        warn(say_winner(result.sweep))
     dead = [one for one in result.retrievers if one.failed and one.failed == one.asked]
     for one in dead:
         warn(f"every search of {one.name} failed: {one.errors[0].first if one.errors else 'no reason given'}")

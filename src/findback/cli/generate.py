@@ -27,7 +27,7 @@ def generate(
     output: Annotated[Path | None, Parameter(name=("--output", "-o"))] = None,
     json: bool = False,
 ) -> int:
-    """Let a model write questions about sampled documents, and keep what passes the filters for a person to confirm.
+    """Let a model write questions about documents, and keep what passes the filters for a person to confirm.
 
     Args:
         request: How many, about what, and how.

@@ -21,6 +21,14 @@ COMMANDS = {
         "findback.cli.decompose:decompose",
         "Say how much of a moved score is the system, and how much the exam.",
     ),
+    "items": (
+        "findback.cli.items:items",
+        "Find the cases, labels and documents that look wrong, and send them to be looked at again.",
+    ),
+    "glossary": (
+        "findback.cli.glossary:app",
+        "Propose, accept, measure and export terms: what people search with, and what documents say.",
+    ),
     "report": ("findback.cli.report:report", "Write the report of the newest evaluation and audit."),
     "runs": ("findback.cli.runs:runs", "List the runs that were kept."),
     "mine": (
@@ -29,7 +37,7 @@ COMMANDS = {
     ),
     "generate": (
         "findback.cli.generate:generate",
-        "Let a model write questions about sampled documents, through filters that keep them honest.",
+        "Let a model write questions about documents, and keep what passes the filters for a person to confirm.",
     ),
     "candidates": ("findback.cli.candidates:app", "List, show and reject mined candidates."),
     "review": (

@@ -10,6 +10,8 @@ from findback.cli.requests import make_request
 from findback.cli.shown import say, show, show_json, table, warn
 from findback.evalset.releasediff import CHANGES, SetDiff
 from findback.model.estimate import Estimate
+from findback.model.items import ItemEffect
+from findback.reporting.figures import estimate_cell, spoken
 from findback.steps.release import ReleaseRequest
 from findback.steps.release import release as publish
 from findback.steps.releases import DiffRequest, compare_releases, list_releases
@@ -56,6 +58,7 @@ def release(
         return NOT_PASSED
     _show_diff(found.diff, f"release {found.parent}" if found.parent else "nothing before")
     _show_effects(found.effects)
+    _show_found(found.found)
     for line in found.warnings:
         warn(line)
     counts = found.counts
@@ -107,6 +110,7 @@ def diff(before: int | None = None, after: int | None = None, /, *, json: bool =
         return
     _show_diff(found.diff, f"release {found.before}")
     _show_effects(found.effects)
+    _show_found(found.found)
     for line in found.notes:
         warn(line)
 
@@ -170,6 +174,25 @@ def _show_effects(effects: Iterable[Effect]) -> None:
         say("the newest kept runs on both; a run does not change, so what moves from before to after is the exam:")
         heads = ("retriever", "metric", "earlier run", "before", "after", "system", "exam", "not asked yet")
         show(table(heads, rows))
+
+
+def _show_found(effects: Iterable[ItemEffect]) -> None:
+    rows = [
+        (
+            one.retriever,
+            one.metric,
+            _figure(one.with_found),
+            _figure(one.without_found),
+            spoken(estimate_cell(one.moved, signed=True, reason="not defined on both")),
+            "not known here" if one.own is None else one.own,
+            "" if one.without_own is None else _figure(one.without_own),
+        )
+        for one in effects
+    ]
+    if rows:
+        say("")
+        say("labels found by item analysis: scores with, without, and without golds only that system put forward:")
+        show(table(("retriever", "metric", "with", "without", "moved", "only its own", "without these"), rows))
 
 
 def _effect_rows(effect: Effect) -> Iterator[tuple[str | int, ...]]:

@@ -117,7 +117,7 @@ def _check_filter(case: Case, leak_limit: float) -> Iterator[str]:
             yield f"`filter` is given, but the origin is {case.origin}: only a generated case has one"
     elif case.filter is None:
         yield "`filter` is missing: a generated case says which leak it passed with"
-    elif case.filter.leak > leak_limit:
+    elif case.filter.leak is not None and case.filter.matched is None and case.filter.leak > leak_limit:
         yield f"`filter.leak` is {case.filter.leak:.3g}, above the limit of {leak_limit:.3g}"
 
 
@@ -165,6 +165,8 @@ def strings_of(case: Case) -> Iterator[tuple[str, str]]:
         yield f"tags[{position}]", tag
     if case.filter is not None:
         yield "filter.measure", case.filter.measure
+        if case.filter.matched is not None:
+            yield "filter.matched", case.filter.matched
     yield from _context_strings(case)
 
 

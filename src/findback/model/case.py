@@ -38,7 +38,7 @@ class Judgement(Record):
     anchor: Annotated[str, StringConstraints(min_length=1, max_length=10_000)] | None = None
     """A quoted sentence of the document that holds the answer."""
     found_by: Name
-    """How the document came to be judged: resolver, reviewer, pool, import, item-analysis."""
+    """How the document came to be judged: resolver, described, reviewer, pool, import, item-analysis."""
 
 
 class Context(Record):
@@ -66,9 +66,12 @@ class RedactionNote(Record):
 class FilterNote(Record):
     """The filter a generated case passed."""
 
-    leak: Annotated[float, Field(ge=0, le=1)]
+    leak: Annotated[float, Field(ge=0, le=1)] | None = None
+    """Vocabulary leak against the document; None where it could not be measured, and a person decided alone."""
     measure: Name
     """Name and tokenizer version of the leak measure."""
+    matched: Name | None = None
+    """Sample whose overlap the accepted texts follow, in the place of the flat limit; None where the limit held."""
 
 
 class Case(Record):

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Literal
 
+from findback.model.effect import FactorEffect
 from findback.model.estimate import Estimate
 from findback.model.record import Record
 
@@ -209,6 +210,36 @@ class Drift(Record):
     """Mean share of the person's content words that a rewrite kept, in [0, 1]; every asker counts once."""
 
 
+class Sweep(Record):
+    """The best of the configurations of a sweep, beside what the best of as many equal ones would show."""
+
+    name: str
+    """Name of the sweep."""
+    best: str
+    """The configuration with the largest mean of the primary metric."""
+    systems: int
+    """How many it is the best of."""
+    n: int
+    """Cases that every system has a score for: all figures here are over these."""
+    clusters: int
+    lead: float | None
+    """Best minus runner-up."""
+    ahead: float | None
+    """Best minus the mean of all."""
+    luck: float | None
+    """How far ahead the best of equal systems is on average: what picking adds to a winner's score."""
+    noise: float | None
+    """How far ahead the best of equal systems is at most, in 19 of 20 sets."""
+    p: float | None
+    """Share of sets, in (0, 1], in which the best of equal systems is as far ahead as this one, or further."""
+    rivals: tuple[str, ...]
+    """Those that cannot be told apart from the best."""
+    warning: str | None
+    """Why the winner may be none; None where it is told apart from every other system."""
+    effects: tuple[FactorEffect, ...]
+    """What each value of the grid is worth against each other one."""
+
+
 class Evaluation(Record):
     """Retrievers scored on one set."""
 
@@ -231,6 +262,8 @@ class Evaluation(Record):
     retrievers: tuple[RetrieverScores, ...]
     spread: Estimate | None = None
     """Best minus worst retriever on the primary metric; None with fewer than two."""
+    sweep: Sweep | None = None
+    """The winner of a sweep; None where none was run, and where a search failed."""
     drift: Drift | None = None
     """From the agents' searches mined in this workspace; None where there are none."""
     legend: tuple[str, ...]

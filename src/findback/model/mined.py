@@ -1,6 +1,7 @@
 """What mining gave, in numbers."""
 
 from findback.model.record import Record
+from findback.model.tasks import TaskOutcomes
 
 
 class MinedExport(Record):
@@ -21,6 +22,8 @@ class MinedExport(Record):
     folded: dict[str, int]
     """Candidates folded into others, by reason."""
     notes: tuple[str, ...]
+    tasks: TaskOutcomes | None = None
+    """Task success by whether retrieval hit; None where no trace says how a task ended."""
 
 
 class Mined(Record):

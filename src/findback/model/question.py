@@ -7,7 +7,9 @@ from pydantic import Field
 from findback.model.case import Answer, Case, Context, Judgement, Origin, Stratum
 from findback.model.record import Record
 
-SetKind = Literal["release", "unreleased set", "sample", "unreviewed links"]
+SetKind = Literal["release", "unreleased set", "sample", "unreviewed links", "unreleased pool"]
+
+UNRELEASED_POOL: SetKind = "unreleased pool"
 
 
 class Question(Record):
@@ -87,7 +89,7 @@ class QuestionSet(Record):
         """Return the words that must stand over every figure made from this set."""
         if self.kind == "release":
             return f"release {self.release}" + (f", {self.part}" if self.part else "")
-        if self.kind == "unreviewed links":
+        if self.kind in ("unreviewed links", UNRELEASED_POOL):
             return f"{self.kind}, n = {len(self)}"
         digest = f", sha256 {self.sha256[:12]}" if self.sha256 else ""
         return f"{self.kind}{digest}"

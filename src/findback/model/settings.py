@@ -92,6 +92,17 @@ class RetrieverSettings(Record):
         return dict(self.model_extra or {})
 
 
+class SweepSettings(Record):
+    """`[sweeps.NAME]`: a grid of configurations of one retriever, which `findback evaluate --sweep NAME` scores."""
+
+    of: str
+    """Name of the retriever whose keys are varied."""
+    grid: Annotated[
+        dict[str, Annotated[tuple[bool | int | float | str, ...], Field(min_length=1)]], Field(min_length=1)
+    ]
+    """Values of its keys, such as `k1 = [0.9, 1.2]`; every combination is one configuration."""
+
+
 class MeasureSettings(Record):
     """`[measures]`: which figures, and how strict."""
 
@@ -103,10 +114,32 @@ class MeasureSettings(Record):
     """Results asked of each retriever."""
     margin: Annotated[float, Field(gt=0, lt=1)] = 0.02
     """Differences of the primary metric inside ± this are tied."""
+    production: str | None = None
+    """Name of the retriever people use: failure cases that do not say whose failure they are count as its own."""
     leak_limit: Annotated[float, Field(ge=0, le=1)] = 0.35
     """Most vocabulary leak a generated case may have."""
     seed: NonNegativeInt = 20_251
     """Seed of everything drawn at random."""
+
+
+GateAxis = Literal["origin", "stratum", "wording", "answer", "language"]
+
+
+class GateSettings(Record):
+    """`[gate]`: when a change of the search counts as a loss."""
+
+    baseline: str | None = None
+    """Name of the baseline that `findback gate` takes when none is named."""
+    margin: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    """Loss of the primary metric that is accepted."""
+    floors: dict[GateAxis, dict[str, Annotated[float, Field(ge=0, le=1)]]] = Field(default_factory=dict)
+    """Levels of the primary metric that a type must hold: `wording.symptom-first = 0.3`."""
+    undecided: Literal[11, 0, 1] = 11
+    """Exit status where it cannot be told: one of its own, that of a pass, or that of a fail."""
+    alarms_a_year: Annotated[float, Field(gt=0, le=365)] = 1.0
+    """False alarms that nightly looks may raise in a year."""
+    looks_a_year: Annotated[int, Field(ge=1, le=100_000)] = 365
+    """Nightly looks a year, all systems and baselines together; more than that share the same alarms."""
 
 
 class PrivacySettings(Record):
@@ -335,7 +368,9 @@ class Settings(Record):
     passages: PassageSettings = PassageSettings()
     audiences: AudienceSettings = AudienceSettings()
     retrievers: dict[str, RetrieverSettings] = Field(default_factory=dict)
+    sweeps: dict[str, SweepSettings] = Field(default_factory=dict)
     measures: MeasureSettings = MeasureSettings()
+    gate: GateSettings = GateSettings()
     privacy: PrivacySettings = PrivacySettings()
     mining: MiningSettings = MiningSettings()
     sources: dict[str, SourceSettings] = Field(default_factory=dict)

@@ -5,7 +5,7 @@ from typing import Literal
 
 from findback.model.gated import GateComparison, Gated, GateVerdict
 from findback.reporting.figures import whole
-from findback.reporting.gated import say_against, say_comparison, say_floor, say_rank, say_types
+from findback.reporting.gated import say_against, say_case, say_comparison, say_floor
 from findback.reporting.inert import inert
 
 Level = Literal["error", "warning", "notice"]
@@ -47,8 +47,6 @@ def _lost(one: GateComparison) -> Iterator[str]:
         return
     lost = [case for case in one.changed if case.gap is not None and case.gap < 0]
     for case in lost[:NAMED]:
-        types = f" ({say_types(case)})" if say_types(case) else ""
-        ranks = f"rank {say_rank(case.before, case.rank_before)} to {say_rank(case.now, case.rank_now)}"
-        yield f"{case.question}{types}: {ranks}" + (f": {case.query}" if case.query else "")
+        yield say_case(case)
     if len(lost) > NAMED:
         yield f"and {whole(len(lost) - NAMED)} more"

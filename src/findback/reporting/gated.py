@@ -16,6 +16,7 @@ from findback.reporting.figures import (
     text_cell,
     whole,
 )
+from findback.reporting.inert import inert
 
 EXAMPLES = 10
 """Cases shown unless all are asked for."""
@@ -90,18 +91,24 @@ def _say_bounds(result: Gated, one: GateComparison, against: str) -> str:
     if one.verdict == "fail":
         least = f"by {figure(max(-one.upper, 0.0), digits=2)} at least"
         return f"{label} fell by {figure(-one.difference)} against {against}, {least}."
+    moved = f"{label} changed by {figure(one.difference, signed=True)} against {against}"
     worst = f"may have fallen by {figure(max(-one.lower, 0.0), digits=2)}"
     if one.why.startswith("identical"):
         tail = f"; others {worst}, more than {accepted}" if one.verdict == "undecided" else ""
         return f"{label} is {one.why} cases, against {against}{tail}."
-    moved = f"{label} changed by {figure(one.difference, signed=True)} against {against}"
     if one.verdict == "undecided":
         why = f" ({one.why})" if one.why else ""
         return f"{moved} and {worst}, more than {accepted}{why}."
+    return f"{moved}: {_say_pass(result, one.lower)}."
+
+
+def _say_pass(result: Gated, lower: float) -> str:
+    if lower >= 0:
+        return "it surely did not fall"
+    least = figure(-lower, digits=2)
     if result.policy == "significance":
-        return f"{moved}: no loss is proven, though it {worst}."
-    at_most = "it did not fall" if one.lower >= 0 else f"a fall of more than {figure(-one.lower, digits=2)} is unlikely"
-    return f"{moved}: {at_most}, and {accepted.removeprefix('the ')}."
+        return f"no loss is proven, though it may have fallen by {least}"
+    return f"a fall of more than {least} is unlikely, and one of {figure(result.margin, digits=2)} is accepted"
 
 
 def _say_needed(one: GateComparison) -> str:
@@ -288,3 +295,24 @@ def list_ids(ids: Sequence[str]) -> str:
     if len(ids) <= _NAMED:
         return ", ".join(ids)
     return f"{', '.join(ids[:_NAMED])} and {whole(len(ids) - _NAMED)} more"
+
+
+def say_result(result: Gated) -> str:
+    """Return a whole verdict as lines of plain text: what happened, and the cases that lost most, by id and type."""
+    lines = [inert(words) for block in headline_blocks(result) for words in _words(block)]
+    for one in result.comparisons:
+        if one.verdict != "pass":
+            lines += [f"  {inert(say_case(case))}" for case in one.changed[:EXAMPLES]]
+    return "\n".join(lines)
+
+
+def _words(block: Block) -> tuple[str, ...]:
+    return block.items if isinstance(block, Points) else (block.text,) if isinstance(block, Prose) else ()
+
+
+def say_case(case: GatedCase) -> str:
+    """Return how one case changed, in a line; its words only where the record holds them."""
+    types = f" ({say_types(case)})" if say_types(case) else ""
+    gap = "error" if case.gap is None else figure(case.gap, signed=True)
+    ranks = f"rank {say_rank(case.before, case.rank_before)} to {say_rank(case.now, case.rank_now)}"
+    return f"{case.question}{types} {gap}, {ranks}" + (f": {case.query}" if case.query else "")

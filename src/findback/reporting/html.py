@@ -10,11 +10,13 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from findback.model.across import Across, Effects
 from findback.model.audit import Audit
 from findback.model.compared import Comparison
 from findback.model.evaluation import Evaluation, SetMakeUp
 from findback.model.generated import Generated
 from findback.model.mined import Mined
+from findback.reporting.across import across_report
 from findback.reporting.audit import audit_report
 from findback.reporting.blocks import (
     Block,
@@ -30,6 +32,7 @@ from findback.reporting.blocks import (
     Table,
 )
 from findback.reporting.compared import comparison_report
+from findback.reporting.effects import effects_report
 from findback.reporting.evaluation import evaluation_report
 from findback.reporting.figures import Reach, axis_mark, figure, plural, whole
 from findback.reporting.inert import (
@@ -113,14 +116,20 @@ def render_tables(report: Report, made: datetime) -> str:
     return _page("report.html.j2", report=report, title=title, charts={}, chart_note=None, share=False, made=made)
 
 
-def render_fragment(record: Evaluation | Audit | Comparison | Mined) -> str:
+def render_fragment(record: Across | Audit | Comparison | Effects | Evaluation | Generated | Mined) -> str:
     """Return a record as an HTML fragment for a notebook: its tables, without a page around them.
 
     A comparison is drawn too, where the libraries for it are installed.
     """
     charts: dict[str, tuple[Chart, ...]] = {}
-    if isinstance(record, Mined):
+    if isinstance(record, Across):
+        report = across_report(record)
+    elif isinstance(record, Effects):
+        report = effects_report(record)
+    elif isinstance(record, Mined):
         report = mined_report(record)
+    elif isinstance(record, Generated):
+        report = written_report(record)
     elif isinstance(record, Comparison):
         report = comparison_report(record)
         drawing = _import_charts("findback.reporting.forest")

@@ -4,18 +4,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from findback.model.gated import GateComparison, Gated, GateVerdict
+from findback.model.gated import Gated, GateVerdict
 from findback.reporting.blocks import Points
-from findback.reporting.figures import figure
-from findback.reporting.gated import (
-    EXAMPLES,
-    left_out_blocks,
-    say_against,
-    say_comparison,
-    say_floor,
-    say_rank,
-    say_types,
-)
+from findback.reporting.gated import EXAMPLES, left_out_blocks, say_against, say_case, say_comparison, say_floor
 from findback.reporting.inert import inert
 
 SUITE = "findback gate"
@@ -61,16 +52,9 @@ def _tests(result: Gated) -> Iterator[_Test]:
     for one in result.comparisons:
         name = f"{result.retriever}: {result.label} against {say_against(one)}"
         said = say_comparison(result, one)
-        yield _Test(name, one.verdict, said, (said, *_cases(one), *left, *result.method))
+        yield _Test(
+            name, one.verdict, said, (said, *(say_case(case) for case in one.changed[:EXAMPLES]), *left, *result.method)
+        )
     for floor in result.floors:
         name = f"{result.retriever}: {result.label} of {floor.axis} {floor.value}"
         yield _Test(name, floor.verdict, say_floor(floor), (say_floor(floor),))
-
-
-def _cases(one: GateComparison) -> Iterator[str]:
-    for case in one.changed[:EXAMPLES]:
-        gap = "error" if case.gap is None else figure(case.gap, signed=True)
-        ranks = f"rank {say_rank(case.before, case.rank_before)} to {say_rank(case.now, case.rank_now)}"
-        types = f" ({say_types(case)})" if say_types(case) else ""
-        words = f": {case.query}" if case.query else ""
-        yield f"{case.question}{types} {gap}, {ranks}{words}"

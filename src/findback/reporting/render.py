@@ -13,6 +13,7 @@ from findback.reporting.across import across_report
 from findback.reporting.effects import effects_report
 from findback.reporting.html import render_comparison, render_tables
 from findback.reporting.html import render_report as html_report
+from findback.reporting.items import items_report
 from findback.reporting.json import render_json
 from findback.reporting.markdown import lay_out, render_markdown
 from findback.reporting.share import shareable_audit, shareable_evaluation, shareable_generated
@@ -68,6 +69,18 @@ def across_terminal(*, every: bool) -> Renderer:
         {
             ".html": lambda result: render_tables(across_report(result, every=True), result.made),
             ".md": lambda result: lay_out(across_report(result, every=True)),
+            ".json": render_json,
+        },
+    )
+
+
+def items_terminal(*, every: bool) -> Renderer:
+    """Return the renderer of an item analysis, whose terminal tables may show every case."""
+    return Renderer(
+        lambda result: ReportView(items_report(result, every=every)),
+        {
+            ".html": lambda result: render_tables(items_report(result, every=True), result.made),
+            ".md": lambda result: lay_out(items_report(result, every=True)),
             ".json": render_json,
         },
     )
