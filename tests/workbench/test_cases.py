@@ -165,6 +165,9 @@ def test_api_tokens_are_shown_once_and_can_be_revoked(workbench: Workbench) -> N
     found = workbench.api_token(token, now=NOON)
     assert found is not None
     assert (found.name, found.reviewer, found.scopes) == ("ci", "lea", frozenset({"lead"}))
+    assert found.roles == frozenset()
+    workbench.remember_reviewer("lea", name="Lea", roles=("lead", "admin"), now=NOON)
+    assert workbench.api_token(token, now=NOON).roles == frozenset({"lead"})  # type: ignore[union-attr]
     assert workbench.api_token(token + "x", now=NOON) is None
     assert workbench.api_token(token, now=NOON + HOUR) is None
     with workbench._database.reading() as connection:

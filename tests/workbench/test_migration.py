@@ -11,7 +11,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import inspect, text
 
-from builders.candidates import NOON, candidate, digest, full
+from builders.candidates import NOON, candidate, described, digest, full, paraphrased
 from findback.errors import MissingLibraryError, RefusedError, SettingsError, StorageError, UsageError
 from findback.workbench.database import connect_database
 from findback.workbench.key import shared_key
@@ -109,6 +109,46 @@ def test_an_older_workbench_is_brought_up_with_all_it_holds(
     downgrade_database(loose, FORMAT, newer)
     loose.close()
     assert [one.candidate for one in open_again().list_candidates()] == [normalised(one) for one in given]
+
+
+def test_a_workbench_from_before_models_wrote_keeps_what_it_holds(open_again: Callable[..., Workbench]) -> None:
+    """Format 3 knew neither a root nor how a text was written: its candidates have none, and new ones can."""
+    old = open_again(migrations=Migrations(format=3))
+    values = {
+        "key": digest("q"), "format": 1, "state": "new", "version": 1, "source": "slack",
+        "container_hmac": digest("help"), "audience": "public", "query_line": -1, "origin": "mined",
+        "stratum": "failure", "asked": "1", "merged": 0,
+        "stored_at": NOON, "updated_at": NOON, "state_at": NOON,
+    }  # fmt: skip
+    with old._database.writing() as connection:
+        columns = {one["name"] for one in inspect(connection).get_columns("findback_candidates")}
+        assert not columns & {"root", "written"}
+        names = ", ".join(values)
+        marks = ", ".join(f":{name}" for name in values)
+        connection.execute(text(f"INSERT INTO findback_candidates ({names}) VALUES ({marks})"), values)
+        connection.execute(
+            text(
+                "INSERT INTO findback_texts (candidate, place, position, text, raw_hmac)"
+                " SELECT id, 'query', 0, 'where is it?', 'x' FROM findback_candidates"
+            )
+        )
+    old.close()
+    new = open_again()
+    assert (new.backup is not None) == bool(new.path)
+    new.put([described("g", "docs/a.md"), paraphrased("p", "c0000000001")], now=NOON)
+    found = {one.candidate.key: one.candidate for one in new.list_candidates()}
+    assert (found[digest("q")].query.text, found[digest("q")].root, found[digest("q")].written) == (
+        "where is it?",
+        None,
+        None,
+    )
+    assert found[digest("g")] == normalised(described("g", "docs/a.md"))
+    assert found[digest("p")].root == "c0000000001"
+    downgrade_database(new._database, 3)
+    with new._database.reading() as connection:
+        columns = {one["name"] for one in inspect(connection).get_columns("findback_candidates")}
+        assert not columns & {"root", "written"}
+        assert connection.execute(text("SELECT count(*) FROM findback_candidates")).scalar() == 3
 
 
 def test_a_newer_workbench_is_refused_untouched(open_again: Callable[..., Workbench], newer: Migrations) -> None:

@@ -236,7 +236,8 @@ def test_progress_tells_nothing_about_one_other_person(asked: Workbench) -> None
     asked.save_review(digest("b"), judged("a.md"), by("cy", 0, "submitted"), now=NOON, rule=rule)
     assert asked.progress(EVERYTHING, "ana", now=NOON + MINUTE).team_week == 3
     assert asked.progress(EVERYTHING, "ana", now=NOON + timedelta(days=2)).own_day == 0
-    assert asked.others_since("ana", NOON - MINUTE) == 2
+    assert asked.others_since("ana", NOON - MINUTE)
+    assert not asked.others_since("ana", NOON)
 
 
 def test_filters_by_wording_and_answer_go_by_what_one_may_know(asked: Workbench) -> None:

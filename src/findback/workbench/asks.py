@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Annotated, NamedTuple
 
 from pydantic import Field
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
 
 from findback.errors import MissingError, UsageError
 from findback.model.case import DocumentId
@@ -20,6 +20,14 @@ from findback.workbench.tokens import digest_token, make_token
 
 MOST = 20
 """Links made for one candidate."""
+
+
+_OF_CANDIDATE = (
+    select(ASKS, CANDIDATES.c.key)
+    .join(CANDIDATES, CANDIDATES.c.id == ASKS.c.candidate)
+    .where(CANDIDATES.c.key == bindparam("key"))
+    .order_by(ASKS.c.id)
+)
 
 
 class AskAnswer(Record):
@@ -45,8 +53,7 @@ class Ask(NamedTuple):
 
 def read_asks(connection: Connection, key: str) -> list[Ask]:
     """Return the links made for a candidate, oldest first."""
-    query = select(ASKS, CANDIDATES.c.key).join(CANDIDATES, CANDIDATES.c.id == ASKS.c.candidate)
-    return [_ask(row) for row in connection.execute(query.where(CANDIDATES.c.key == key).order_by(ASKS.c.id))]
+    return [_ask(row) for row in connection.execute(_OF_CANDIDATE, {"key": key})]
 
 
 def _ask(row: Row[tuple[object, ...]]) -> Ask:

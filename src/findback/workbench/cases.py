@@ -12,7 +12,7 @@ from findback.errors import UsageError
 from findback.model.case import Role, Split
 from findback.workbench.database import Database
 from findback.workbench.decision import missing_candidate, move_candidate, number_of_reviewer
-from findback.workbench.erasure import erase_candidates
+from findback.workbench.erasure import erase_candidates, rewordings_of
 from findback.workbench.event import add_event
 from findback.workbench.faults import quietly
 from findback.workbench.remains import forget_changes
@@ -245,12 +245,14 @@ class Cases:
             for chunk in in_chunks(sorted(case_ids)):
                 joined = select(CANDIDATES.c.id).join(CASES, CASES.c.candidate_key == CANDIDATES.c.key)
                 numbers.extend(connection.scalars(joined.where(CASES.c.case_id.in_(chunk))))
-            erase_candidates(connection, numbers, now, reason="purged")
+            # The candidate may be gone already, and what a model made of its words is still here.
+            numbers.extend(rewordings_of(connection, case_ids) - set(numbers))
+            erased = erase_candidates(connection, numbers, now, reason="purged")
             forget_changes(connection, case_ids)
-            add_event(connection, "forget", now, details={"cases": len(case_ids), "candidates": len(numbers)})
+            add_event(connection, "forget", now, details={"cases": len(case_ids), "candidates": erased})
             ask_for_scrub(connection)
         scrub_database(self._database)
-        return len(numbers)
+        return erased
 
 
 def _change(row: Row[Any]) -> CaseChange:

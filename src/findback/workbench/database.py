@@ -3,10 +3,11 @@
 import logging
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,8 @@ class Database:
     path: Path | None
     """The SQLite file; None for a server."""
     patience: float
+    turn: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+    """Whose turn it is to change the SQLite file, among the threads of this process."""
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -48,10 +51,24 @@ class Database:
     @contextmanager
     def deciding(self) -> Iterator[Connection]:
         """Open a short transaction that changes single rows."""
-        with self.engine.connect().execution_options(**{_MODE: "write"}) as connection, connection.begin():
+        connecting = self.engine.connect().execution_options
+        with self._in_turn(), connecting(**{_MODE: "write"}) as connection, connection.begin():
             if self.path is None:
                 connection.exec_driver_sql(f"SET LOCAL lock_timeout = {round(self.patience * 1000)}")
             yield connection
+
+    @contextmanager
+    def _in_turn(self) -> Iterator[None]:
+        """Wait for one's turn: SQLite itself only looks again after ever longer naps, whoever came first.
+
+        Who waits too long goes on, and hears from SQLite that the file is in use.
+        """
+        held = self.path is not None and self.turn.acquire(timeout=self.patience)
+        try:
+            yield
+        finally:
+            if held:
+                self.turn.release()
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:

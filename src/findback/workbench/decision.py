@@ -1,9 +1,9 @@
 """A person moves a candidate from one state to another."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
 from findback.errors import MissingError, UsageError
 from findback.workbench.event import add_event
@@ -11,6 +11,16 @@ from findback.workbench.faults import ConflictError
 from findback.workbench.insertion import insert_missing
 from findback.workbench.state import WAYS, State
 from findback.workbench.tables import CANDIDATES, DECISIONS, REVIEWERS
+
+OriginalOutcome = Literal["asked", "shown", "unreadable"]
+"""What became of somebody's wish to see the words behind a placeholder."""
+
+_HELD = (
+    select(CANDIDATES.c.id, CANDIDATES.c.state, CANDIDATES.c.version)
+    .where(CANDIDATES.c.key == bindparam("key"))
+    .with_for_update()
+)
+_NUMBER = select(REVIEWERS.c.id).where(REVIEWERS.c.subject == bindparam("subject"))
 
 
 def decide_candidate(
@@ -82,35 +92,35 @@ def hold_candidate(connection: Connection, key: str) -> Row[*tuple[Any, ...]]:
     Raises:
         MissingError: If there is no such candidate.
     """
-    columns = (CANDIDATES.c.id, CANDIDATES.c.state, CANDIDATES.c.version)
-    row = connection.execute(select(*columns).where(CANDIDATES.c.key == key).with_for_update()).one_or_none()
+    row = connection.execute(_HELD, {"key": key}).one_or_none()
     if row is None:
         raise missing_candidate(key)
     return row
 
 
-def log_original(connection: Connection, key: str, *, reviewer: str, reason: str, shown: bool, now: datetime) -> None:
-    """Write down that somebody asked for the words behind a placeholder; the reason goes with the candidate.
+def log_original(
+    connection: Connection, key: str, outcome: OriginalOutcome, *, reviewer: str, reason: str | None, now: datetime
+) -> None:
+    """Write down what became of somebody's wish to see the words behind a placeholder; reasons go with the candidate.
 
     Raises:
         MissingError: If there is no such candidate.
     """
     row = hold_candidate(connection, key)
     number = number_of_reviewer(connection, reviewer, now)
-    values = {"candidate": row.id, "reviewer": number, "at": now, "before": row.state, "after": row.state}
-    connection.execute(insert(DECISIONS).values(**values, version=row.version, reason=reason))
-    details = {"outcome": "shown" if shown else "unreadable"}
-    add_event(connection, "original", now, candidate=key, reviewer=number, details=details)
+    if reason is not None:
+        values = {"candidate": row.id, "reviewer": number, "at": now, "before": row.state, "after": row.state}
+        connection.execute(insert(DECISIONS).values(**values, version=row.version, reason=reason))
+    add_event(connection, "original", now, candidate=key, reviewer=number, details={"outcome": outcome})
 
 
 def number_of_reviewer(connection: Connection, subject: str, now: datetime) -> int:
     """Return the row number of a reviewer, who is written down when new."""
-    query = select(REVIEWERS.c.id).where(REVIEWERS.c.subject == subject)
-    number = connection.scalar(query)
+    number = connection.scalar(_NUMBER, {"subject": subject})
     if number is None:
         # Two processes may meet the same new reviewer at once.
         insert_missing(connection, REVIEWERS, [{"subject": subject, "since": now}])
-        number = connection.scalar(query)
+        number = connection.scalar(_NUMBER, {"subject": subject})
     assert number is not None  # noqa: S101
     return int(number)
 

@@ -38,7 +38,12 @@ def read_opinions(connection: Connection) -> list[Opinions]:
     query = (
         select(REVIEWS.c.candidate, REVIEWS.c.reviewer, REVIEWS.c.content, REVIEWS.c.answer, CANDIDATES.c.key)
         .join(CANDIDATES, CANDIDATES.c.id == REVIEWS.c.candidate)
-        .where(REVIEWS.c.id.in_(first), REVIEWS.c.answer.is_distinct_from("later"))
+        .where(
+            REVIEWS.c.id.in_(first),
+            REVIEWS.c.answer.is_distinct_from("later"),
+            # Of a paraphrase nobody grades documents, so there is nothing to agree on.
+            CANDIDATES.c.origin != "paraphrase",
+        )
         .order_by(REVIEWS.c.id)
     )
     linked: dict[int, list[str]] = defaultdict(list)

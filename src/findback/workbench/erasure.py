@@ -12,7 +12,7 @@ from findback.workbench.people import with_lines, without_people
 from findback.workbench.remains import forget_changes_of, forget_lines, forget_restored
 from findback.workbench.rows import delete_candidates, in_chunks, read_by_numbers, rewrite_candidates
 from findback.workbench.state import UNDECIDED
-from findback.workbench.tables import CANDIDATES, LINES, SPANS
+from findback.workbench.tables import CANDIDATES, CASES, LINES, SPANS
 
 
 class Erased(NamedTuple):
@@ -117,13 +117,32 @@ def erase_candidates(
 ) -> int:
     """Take candidates out and return how many; with a reason their keys are remembered.
 
-    What was said about them goes along, and the texts in the history of the cases they became.
+    What was said about them goes along, what a model said in other words, and the texts in the history of the cases
+    they became.
     """
-    for chunk in in_chunks(numbers):
+    taken = sorted({*numbers, *_rewordings(connection, numbers)})
+    for chunk in in_chunks(taken):
         keys = connection.scalars(select(CANDIDATES.c.key).where(CANDIDATES.c.id.in_(chunk))).all()
         forget_changes_of(connection, keys)
         if reason is not None:
             add_tombstones(connection, "candidate", keys, reason, now)
         delete_candidates(connection, chunk)
     forget_aliases(connection)
-    return len(numbers)
+    return len(taken)
+
+
+def _rewordings(connection: Connection, numbers: Sequence[int]) -> set[int]:
+    """Return the candidates that say in other words what some candidates asked."""
+    cases: set[str] = set()
+    for chunk in in_chunks(numbers):
+        joined = select(CASES.c.case_id).join(CANDIDATES, CANDIDATES.c.key == CASES.c.candidate_key)
+        cases.update(connection.scalars(joined.where(CANDIDATES.c.id.in_(chunk))))
+    return rewordings_of(connection, cases)
+
+
+def rewordings_of(connection: Connection, cases: Collection[str]) -> set[int]:
+    """Return the row numbers of the candidates that say in other words what some cases ask."""
+    found: set[int] = set()
+    for chunk in in_chunks(sorted(cases)):
+        found.update(connection.scalars(select(CANDIDATES.c.id).where(CANDIDATES.c.root.in_(chunk))))
+    return found

@@ -67,11 +67,23 @@ class Jobs:
     _database: Database
 
     @quietly("write a job down")
-    def add_job(self, kind: str, request: Mapping[str, Any], *, reviewer: str | None, now: datetime) -> int:
-        """Put a job in the queue and return its number."""
+    def add_job(
+        self, kind: str, request: Mapping[str, Any], *, reviewer: str | None, now: datetime, running: bool = False
+    ) -> int:
+        """Put a job in the queue and return its number.
+
+        Args:
+            kind: What it is.
+            request: With what it is asked; JSON values.
+            reviewer: Who asks.
+            now: When it happens.
+            running: Whether the caller does it at once, and nobody else takes it unless it falls silent.
+        """
         with self._database.deciding() as connection:
             number = None if reviewer is None else number_of_reviewer(connection, reviewer, now)
             values = {"kind": kind, "request": dict(request), "state": "waiting", "done": 0, "reviewer": number}
+            if running:
+                values |= {"state": "running", "started_at": now, "beat_at": now}
             made = connection.execute(insert(JOBS).values(**values, created_at=now).returning(JOBS.c.id)).scalar_one()
             connection.execute(delete(JOBS).where(JOBS.c.id <= made - MOST, JOBS.c.state.in_(sorted(OVER))))
             return int(made)
@@ -110,18 +122,42 @@ class Jobs:
 
     @quietly("end a job")
     def finish_job(
-        self, number: int, state: Literal["done", "failed", "cancelled"], *, now: datetime, error: str | None = None
+        self,
+        number: int,
+        state: Literal["done", "failed", "cancelled"],
+        *,
+        now: datetime,
+        error: str | None = None,
+        forget: bool = False,
     ) -> None:
-        """Write down how a job ended; the first end counts."""
+        """Write down how a job ended; the first end counts.
+
+        Args:
+            number: Which one.
+            state: How it ended.
+            now: When it happens.
+            error: Code of the error it ended with.
+            forget: Whether what it was asked with is of nobody's concern any more, and goes.
+        """
         with self._database.deciding() as connection:
-            values = {"state": state, "ended_at": now, "error": error}
+            values: dict[str, Any] = {"state": state, "ended_at": now, "error": error}
+            if forget:
+                values["request"] = None
             connection.execute(update(JOBS).where(JOBS.c.id == number, JOBS.c.ended_at.is_(None)).values(**values))
 
     @quietly("cancel a job")
-    def cancel_job(self, number: int, *, now: datetime) -> None:
-        """Ask a job to stop: one that waits is cancelled at once, one that runs at its next beat."""
+    def cancel_job(self, number: int, *, now: datetime, forget: bool = False) -> None:
+        """Ask a job to stop: one that waits is cancelled at once, one that runs at its next beat.
+
+        Args:
+            number: Which one.
+            now: When it happens.
+            forget: Whether what one that waits was asked with goes.
+        """
         with self._database.deciding() as connection:
-            ended = {"state": "cancelled", "ended_at": now}
+            ended: dict[str, Any] = {"state": "cancelled", "ended_at": now}
+            if forget:
+                ended["request"] = None
             here = JOBS.c.id == number
             connection.execute(update(JOBS).where(here, JOBS.c.state == "waiting").values(**ended))
             connection.execute(update(JOBS).where(here, JOBS.c.state == "running").values(state="cancelling"))

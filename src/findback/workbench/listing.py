@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select, func, select
@@ -130,6 +131,7 @@ def _by_reviews(query: Select[*tuple[Any, ...]], filters: CandidateFilters) -> S
     return query
 
 
+@cache
 def is_newest() -> ColumnElement[bool]:
     """Return the condition that a row of `REVIEWS` is the newest revision of its review."""
     later = REVIEWS.alias()
@@ -137,6 +139,7 @@ def is_newest() -> ColumnElement[bool]:
     return ~select(later.c.id).where(*same, later.c.revision > REVIEWS.c.revision).exists()
 
 
+@cache
 def twice_reviewed() -> Select[Any]:
     """Return the numbers of candidates on which two opinions are submitted."""
     return (

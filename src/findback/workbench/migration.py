@@ -13,7 +13,7 @@ from findback.files import PRIVATE_FILE, storage_errors
 from findback.workbench.database import Database, connect_database
 from findback.workbench.tables import VERSION_TABLE
 
-FORMAT = 3
+FORMAT = 5
 """Number of the newest migration this findback knows."""
 
 BACKUP_MARK = ".before-format-"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, func, or_, select
 
 from findback.workbench.database import Database
 from findback.workbench.faults import quietly
@@ -22,6 +22,19 @@ from findback.workbench.tables import CANDIDATES, RESERVATIONS, REVIEWERS, REVIE
 
 FEWEST = 3
 """Reviewers that a figure about the team must rest on: with fewer, one could work out a colleague's."""
+
+
+_OTHERS = (
+    select(REVIEWS.c.id)
+    .join(REVIEWERS, REVIEWERS.c.id == REVIEWS.c.reviewer)
+    .where(
+        REVIEWS.c.stage == "submitted",
+        REVIEWS.c.at > bindparam("since", type_=REVIEWS.c.at.type),
+        REVIEWERS.c.subject != bindparam("subject"),
+    )
+    .order_by(REVIEWS.c.id.desc())
+    .limit(1)
+)
 
 
 class Turn(NamedTuple):
@@ -119,14 +132,9 @@ def count_progress(connection: Connection, filters: CandidateFilters, reviewer: 
     )
 
 
-def count_others(connection: Connection, reviewer: str, since: datetime) -> int:
-    """Return how many other people submitted a review since a moment."""
-    query = (
-        select(func.count(REVIEWS.c.reviewer.distinct()))
-        .join(REVIEWERS, REVIEWERS.c.id == REVIEWS.c.reviewer)
-        .where(REVIEWS.c.stage == "submitted", REVIEWS.c.at > since, REVIEWERS.c.subject != reviewer)
-    )
-    return connection.scalar(query) or 0
+def has_others(connection: Connection, reviewer: str, since: datetime) -> bool:
+    """Return whether anybody else submitted a review since a moment."""
+    return connection.scalar(_OTHERS, {"subject": reviewer, "since": since}) is not None
 
 
 def count_decided(connection: Connection, reviewer: str, since: datetime) -> dict[str, int]:
@@ -175,11 +183,11 @@ class Queue:
         with self._database.reading() as connection:
             return count_progress(connection, filters, reviewer, now)
 
-    @quietly("count reviewers")
-    def others_since(self, reviewer: str, since: datetime) -> int:
-        """Return how many other people submitted a review since a moment."""
+    @quietly("look for other reviewers")
+    def others_since(self, reviewer: str, since: datetime) -> bool:
+        """Return whether anybody else submitted a review since a moment."""
         with self._database.reading() as connection:
-            return count_others(connection, reviewer, since)
+            return has_others(connection, reviewer, since)
 
     @quietly("count what was decided")
     def decided_since(self, reviewer: str, since: datetime) -> dict[str, int]:

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from findback.errors import UsageError
 from findback.workbench.database import Database
@@ -15,6 +15,15 @@ LONGEST = 24 * 60
 """Minutes a reservation may last."""
 YOUNG = timedelta(minutes=1)
 """A reservation made or renewed so lately is not written again: every look at the page asks for it."""
+
+
+_OF_CANDIDATE = select(RESERVATIONS).where(RESERVATIONS.c.candidate == bindparam("candidate"))
+_OWN = (
+    select(RESERVATIONS.c.until)
+    .join(CANDIDATES, CANDIDATES.c.id == RESERVATIONS.c.candidate)
+    .join(REVIEWERS, REVIEWERS.c.id == RESERVATIONS.c.reviewer)
+    .where(CANDIDATES.c.key == bindparam("key"), REVIEWERS.c.subject == bindparam("reviewer"))
+)
 
 
 class Reservation(NamedTuple):
@@ -38,7 +47,7 @@ def reserve_candidate(connection: Connection, key: str, reviewer: str, *, now: d
     row = hold_candidate(connection, key)
     number = number_of_reviewer(connection, reviewer, now)
     until = now + timedelta(minutes=minutes)
-    held = connection.execute(select(RESERVATIONS).where(RESERVATIONS.c.candidate == row.id)).one_or_none()
+    held = connection.execute(_OF_CANDIDATE, {"candidate": row.id}).one_or_none()
     if held is not None and held.reviewer != number and held.until > now:
         # Not by whom: what a colleague does is theirs to tell.
         raise ConflictError(
@@ -55,6 +64,26 @@ def keep(connection: Connection, candidate: int, reviewer: int, until: datetime,
         connection.execute(update(RESERVATIONS).where(RESERVATIONS.c.candidate == candidate).values(**values))
     else:
         connection.execute(insert(RESERVATIONS).values(candidate=candidate, **values))
+
+
+def hold_on(connection: Connection, candidate: int, reviewer: int, until: datetime | None, now: datetime) -> None:
+    """Keep a candidate for whoever changed their review of it, or let go of it; what somebody else has stays theirs.
+
+    Args:
+        connection: Transaction that holds the candidate.
+        candidate: Row number.
+        reviewer: Row number of the reviewer.
+        until: Until when; None lets go.
+        now: When it happens.
+    """
+    held = connection.execute(_OF_CANDIDATE, {"candidate": candidate}).one_or_none()
+    if held is not None and held.reviewer != reviewer and held.until > now:
+        return
+    if until is None:
+        if held is not None:
+            connection.execute(delete(RESERVATIONS).where(RESERVATIONS.c.candidate == candidate))
+    elif held is None or held.reviewer != reviewer or abs(until - held.until) >= YOUNG:
+        keep(connection, candidate, reviewer, until, held=held is not None)
 
 
 def release_candidate(connection: Connection, key: str, reviewer: str) -> None:
@@ -88,14 +117,8 @@ class Reservations:
 
     def _held(self, key: str, reviewer: str) -> datetime | None:
         """Return until when a reviewer has a candidate; None where they do not have it."""
-        query = (
-            select(RESERVATIONS.c.until)
-            .join(CANDIDATES, CANDIDATES.c.id == RESERVATIONS.c.candidate)
-            .join(REVIEWERS, REVIEWERS.c.id == RESERVATIONS.c.reviewer)
-            .where(CANDIDATES.c.key == key, REVIEWERS.c.subject == reviewer)
-        )
         with self._database.reading() as connection:
-            until: datetime | None = connection.scalar(query)
+            until: datetime | None = connection.scalar(_OWN, {"key": key, "reviewer": reviewer})
         return until
 
     @quietly("let go of a candidate")

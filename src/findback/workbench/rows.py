@@ -3,9 +3,10 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Row, Table, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, Table, bindparam, delete, insert, select, update
 
 from findback.model.candidate import (
     Candidate,
@@ -16,6 +17,7 @@ from findback.model.candidate import (
     RuleHit,
     ThreadLine,
 )
+from findback.model.written import Written
 from findback.workbench.state import State
 from findback.workbench.tables import CANDIDATES, HITS, LINES, LINKS, SPANS, TEXTS
 
@@ -25,6 +27,9 @@ CHUNK = 500
 Item = TypeVar("Item")
 Place = tuple[str, int]
 """query, title or line; and which line."""
+
+
+_BY_KEY = select(CANDIDATES).where(CANDIDATES.c.key == bindparam("key"))
 
 
 class StoredCandidate(NamedTuple):
@@ -69,8 +74,11 @@ def read_by_keys(connection: Connection, keys: Collection[str], *, hold: bool) -
         hold: Whether nobody else may change them until the transaction ends.
     """
     rows: list[Row[Any]] = []
-    for chunk in in_chunks(sorted(keys)):
-        rows.extend(_select(connection, CANDIDATES.c.key.in_(chunk), hold=hold))
+    if len(keys) == 1 and not hold:
+        rows.extend(connection.execute(_BY_KEY, {"key": next(iter(keys))}))
+    else:
+        for chunk in in_chunks(sorted(keys)):
+            rows.extend(_select(connection, CANDIDATES.c.key.in_(chunk), hold=hold))
     return {stored.candidate.key: stored for stored in read_rows(connection, rows)}
 
 
@@ -145,9 +153,18 @@ def delete_candidates(connection: Connection, numbers: Collection[int]) -> None:
 
 
 def _children(connection: Connection, table: Table, numbers: Sequence[int], *order: str) -> Iterator[Row[Any]]:
+    if len(numbers) == 1:
+        yield from connection.execute(_children_of_one(table, order), {"number": numbers[0]})
+        return
     for chunk in in_chunks(numbers):
         query = select(table).where(table.c.candidate.in_(chunk))
         yield from connection.execute(query.order_by(*(table.c[name] for name in order)) if order else query)
+
+
+@lru_cache
+def _children_of_one(table: Table, order: tuple[str, ...]) -> Select[Any]:
+    """Return the query for one candidate's rows, built once: whoever reviews asks it at every step."""
+    return select(table).where(table.c.candidate == bindparam("number")).order_by(*(table.c[name] for name in order))
 
 
 def _grouped(rows: Iterable[Row[Any]]) -> dict[int, list[Row[Any]]]:
@@ -187,6 +204,8 @@ def _columns(candidate: Candidate) -> dict[str, Any]:
         "no_answer_hint": candidate.no_answer_hint,
         "file": candidate.file,
         "file_offset": candidate.offset,
+        "root": candidate.root,
+        "written": None if candidate.written is None else candidate.written.model_dump(mode="json"),
     }
 
 
@@ -335,6 +354,8 @@ def _stored(
         no_answer_hint=row.no_answer_hint,
         file=row.file,
         offset=row.file_offset,
+        root=row.root,
+        written=None if row.written is None else Written.model_validate(row.written),
     )
     return StoredCandidate(
         number=row.id,

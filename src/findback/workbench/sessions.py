@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from findback.errors import UsageError
 from findback.workbench.database import Database
@@ -15,6 +15,14 @@ from findback.workbench.tables import REVIEWERS, SESSIONS
 
 LONGEST = 20_000
 """Characters of what a session holds."""
+
+
+_OF_DIGEST = (
+    select(SESSIONS, REVIEWERS.c.subject)
+    .outerjoin(REVIEWERS, REVIEWERS.c.id == SESSIONS.c.reviewer)
+    .where(SESSIONS.c.token_digest == bindparam("digest"))
+)
+"""Built once: every request asks it."""
 
 
 class Session(NamedTuple):
@@ -55,12 +63,7 @@ def put_session(connection: Connection, digest: str, session: Session) -> None:
 
 def read_session(connection: Connection, digest: str) -> Session | None:
     """Return a session, over or not."""
-    query = (
-        select(SESSIONS, REVIEWERS.c.subject)
-        .outerjoin(REVIEWERS, REVIEWERS.c.id == SESSIONS.c.reviewer)
-        .where(SESSIONS.c.token_digest == digest)
-    )
-    row = connection.execute(query).one_or_none()
+    row = connection.execute(_OF_DIGEST, {"digest": digest}).one_or_none()
     if row is None:
         return None
     return Session(row.subject, json.loads(row.content), row.at, row.seen_at, row.until)

@@ -14,7 +14,7 @@ from findback.workbench.asks import Asks
 from findback.workbench.blocklist import Kind, add_exclusion, add_tombstones
 from findback.workbench.cases import Cases
 from findback.workbench.database import Database
-from findback.workbench.decision import decide_candidate, log_original, missing_candidate
+from findback.workbench.decision import OriginalOutcome, decide_candidate, log_original, missing_candidate
 from findback.workbench.doubles import Doubles
 from findback.workbench.erasure import (
     Erased,
@@ -38,6 +38,7 @@ from findback.workbench.same import SameValues
 from findback.workbench.scrub import ask_for_scrub, scrub_database
 from findback.workbench.sessions import Sessions
 from findback.workbench.state import State
+from findback.workbench.suggestions import Suggestions
 from findback.workbench.texts import StoredText, read_texts
 from findback.workbench.tokens import ApiTokens
 from findback.workbench.watermark import Watermark, advance_watermark, read_watermark
@@ -47,7 +48,18 @@ RETENTION = Retention()
 
 
 class Workbench(
-    Reviews, Reservations, Queue, FalsePositives, Asks, Cases, SameValues, Doubles, Sessions, ApiTokens, Jobs
+    Reviews,
+    Reservations,
+    Queue,
+    FalsePositives,
+    Asks,
+    Suggestions,
+    Cases,
+    SameValues,
+    Doubles,
+    Sessions,
+    ApiTokens,
+    Jobs,
 ):
     """An open workbench; several processes may have it open at once."""
 
@@ -172,14 +184,16 @@ class Workbench(
         return self.decide(key, "rejected", reviewer=reviewer, version=version, now=now, reason=reason)
 
     @quietly("write down that an original was asked for")
-    def log_original(self, key: str, *, reviewer: str, reason: str, shown: bool, now: datetime) -> None:
-        """Write down that somebody asked for the words behind a placeholder, why, and whether they saw them.
+    def log_original(
+        self, key: str, outcome: OriginalOutcome, *, reviewer: str, now: datetime, reason: str | None = None
+    ) -> None:
+        """Write down that somebody asked for the words behind a placeholder and why, or whether they saw them.
 
         Raises:
             MissingError: If there is no such candidate.
         """
         with self._database.deciding() as connection:
-            log_original(connection, key, reviewer=reviewer, reason=reason, shown=shown, now=now)
+            log_original(connection, key, outcome, reviewer=reviewer, reason=reason, now=now)
 
     @quietly("look a person up")
     def identify(self, called: Sequence[Called]) -> Identity:

@@ -61,6 +61,8 @@ CANDIDATES = Table(
     Column("no_answer_hint", ExactText),
     Column("file", ExactText),
     Column("file_offset", Number),
+    Column("root", ExactText, index=True),
+    Column("written", JSON(none_as_null=True)),
     Column("stored_at", UtcTime, nullable=False),
     Column("updated_at", UtcTime, nullable=False),
     Column("state_at", UtcTime, nullable=False),
@@ -335,6 +337,15 @@ FALSE_POSITIVES = Table(
 )
 """What redaction took and a reviewer gave back: the HMAC of the value, never the value."""
 
+SUGGESTIONS = Table(
+    "findback_suggestions",
+    METADATA,
+    Column("candidate", ForeignKey("findback_candidates.id", ondelete="CASCADE"), primary_key=True),
+    Column("content", ExactText, nullable=False),
+    Column("at", UtcTime, nullable=False),
+)
+"""What a model would judge of a candidate; no reviewer sees it before they answered."""
+
 SESSIONS = Table(
     "findback_sessions",
     METADATA,
@@ -363,5 +374,18 @@ API_TOKENS = Table(
 )
 """Tokens for programs; shown once, kept as digests."""
 
-WITH_TEXT = (CANDIDATES, TEXTS, LINES, SPANS, HITS, LINKS, DECISIONS, REVIEWS, ASKS, CASE_CHANGES, ALIASES)
+WITH_TEXT = (
+    CANDIDATES,
+    TEXTS,
+    LINES,
+    SPANS,
+    HITS,
+    LINKS,
+    DECISIONS,
+    REVIEWS,
+    ASKS,
+    SUGGESTIONS,
+    CASE_CHANGES,
+    ALIASES,
+)
 """Tables whose files are written anew when texts are erased."""

@@ -4,9 +4,9 @@ import hashlib
 import secrets
 from collections.abc import Collection
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
 
 from findback.errors import MissingError, UsageError
 from findback.workbench.database import Database
@@ -20,6 +20,12 @@ MOST = 50
 LONGEST_NAME = 100
 
 
+_WITH_OWNER = select(API_TOKENS, REVIEWERS.c.subject, REVIEWERS.c.roles.label("held")).join(
+    REVIEWERS, REVIEWERS.c.id == API_TOKENS.c.reviewer
+)
+_OF_DIGEST = _WITH_OWNER.where(API_TOKENS.c.token_digest == bindparam("digest"))
+
+
 class ApiToken(NamedTuple):
     """A token, without what would let one use it."""
 
@@ -31,6 +37,13 @@ class ApiToken(NamedTuple):
     used_at: datetime | None
     until: datetime
     revoked_at: datetime | None
+    held: frozenset[str] = frozenset()
+    """Roles that whoever made it had when they were last seen; none where they never logged in."""
+
+    @property
+    def roles(self) -> frozenset[str]:
+        """Return what it may do now: no more than its scopes, and no more than its owner may."""
+        return self.scopes & self.held
 
 
 def make_token() -> str:
@@ -45,13 +58,24 @@ def digest_token(token: str) -> str:
 
 def read_tokens(connection: Connection, reviewer: str | None) -> list[ApiToken]:
     """Return the tokens of one person, or all of them, newest first."""
-    query = select(API_TOKENS, REVIEWERS.c.subject).join(REVIEWERS, REVIEWERS.c.id == API_TOKENS.c.reviewer)
+    query = _WITH_OWNER
     if reviewer is not None:
         query = query.where(REVIEWERS.c.subject == reviewer)
-    return [
-        ApiToken(row.id, row.name, row.subject, frozenset(row.scopes), row.at, row.used_at, row.until, row.revoked_at)
-        for row in connection.execute(query.order_by(API_TOKENS.c.id.desc()))
-    ]
+    return [_token(row) for row in connection.execute(query.order_by(API_TOKENS.c.id.desc()))]
+
+
+def _token(row: Row[Any]) -> ApiToken:
+    return ApiToken(
+        row.id,
+        row.name,
+        row.subject,
+        frozenset(row.scopes),
+        row.at,
+        row.used_at,
+        row.until,
+        row.revoked_at,
+        frozenset(row.held or ()),
+    )
 
 
 class ApiTokens:
@@ -87,18 +111,13 @@ class ApiTokens:
     def api_token(self, token: str, *, now: datetime) -> ApiToken | None:
         """Return the valid token that this is, and write down its use at most once a minute; None for any other."""
         with self._database.reading() as connection:
-            query = (
-                select(API_TOKENS, REVIEWERS.c.subject)
-                .join(REVIEWERS, REVIEWERS.c.id == API_TOKENS.c.reviewer)
-                .where(API_TOKENS.c.token_digest == digest_token(token))
-            )
-            row = connection.execute(query).one_or_none()
+            row = connection.execute(_OF_DIGEST, {"digest": digest_token(token)}).one_or_none()
         if row is None or row.revoked_at is not None or row.until <= now:
             return None
         if row.used_at is None or (now - row.used_at).total_seconds() > 60:
             with self._database.deciding() as connection:
                 connection.execute(update(API_TOKENS).where(API_TOKENS.c.id == row.id).values(used_at=now))
-        return ApiToken(row.id, row.name, row.subject, frozenset(row.scopes), row.at, now, row.until, None)
+        return _token(row)._replace(used_at=now)
 
     @quietly("list tokens")
     def api_tokens(self, reviewer: str | None = None) -> list[ApiToken]:
