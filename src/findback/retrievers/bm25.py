@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import json
 import shutil
-from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -22,6 +21,7 @@ from findback.retrievers.build import read_own
 from findback.retrievers.ranking import find_best
 from findback.retrievers.surroundings import Surroundings
 from findback.text.frequency import list_function_words
+from findback.text.languages import main_language
 from findback.text.scripts import primary_language
 from findback.text.stems import stem
 from findback.text.words import TOKENIZER_VERSION, is_bigram, words
@@ -60,7 +60,7 @@ class Bm25Retriever:
         self._own, self._passages, self._surroundings = own, passages, surroundings
         self._readers = surroundings.readers
         self.honours = self._readers.honours
-        self._language = own.language or _main_language(surroundings)
+        self._language = own.language or main_language(one.language for one in surroundings.documents or ())
         self._stop: frozenset[str] | None = None
         self._index: Any = None
         self._documents: frozenset[str] | None = None
@@ -213,8 +213,3 @@ def _list_stop_words(which: str, language: str) -> frozenset[str]:
 
         return frozenset(STOPWORDS_EN)
     return list_function_words(language)
-
-
-def _main_language(surroundings: Surroundings) -> str:
-    counted = Counter(document.language for document in surroundings.documents or () if document.language)
-    return min(counted, key=lambda language: (-counted[language], language)) if counted else "en"

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from findback.departures import Departures
 from findback.errors import SettingsError
+from findback.model.glossary import Glossary
 from findback.model.protocols import SILENT, Documents, Passages, Progress, Retriever
 from findback.model.settings import EgressLevel, HttpSettings, RetrieverSettings
 from findback.net import HttpClient
@@ -37,6 +38,8 @@ class Surroundings:
     """Variables that headers may name."""
     retrievers: Mapping[str, RetrieverSettings] = field(default_factory=dict)
     """Every `[retrievers.NAME]`, for the kinds that take others."""
+    glossary: Callable[[str | None], Glossary] | None = None
+    """Reads the glossary at a path of findback.toml, the published one for None; there is none when None."""
     http: HttpSettings = field(default_factory=HttpSettings)
     departures: Departures | None = None
     """Counts what is sent where; nothing does when None."""

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
+from findback.text.safe import show_in_place
+
 Cell = str | int | float | None
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -67,21 +69,34 @@ def unguard_cell(text: str) -> str:
     return text[1:] if _GUARDED.match(text) else text
 
 
-def delimited_lines(rows: Iterable[Sequence[Cell]], *, delimiter: str = ",", guarded: bool = True) -> Iterator[str]:
+def delimited_lines(
+    rows: Iterable[Sequence[Cell]], *, delimiter: str = ",", guarded: bool = True, shown: bool = False
+) -> Iterator[str]:
     r"""Yield each row as text that ends in a line feed; None is an empty cell, numbers are not guarded.
 
     Args:
         rows: Header first.
         delimiter: One character.
         guarded: Guard texts against being run as formulas; off only for formats with rules of their own.
+        shown: Make what could steer a terminal or reorder a line visible, for files that people read and no program
+            reads back.
 
     >>> list(delimited_lines([["query", "rating"], ["-h prints nothing", -1]]))
     ['query,rating\n', "'-h prints nothing,-1\n"]
+    >>> list(delimited_lines([["\x1b[2J=1"]], shown=True))
+    ['␛[2J=1\n']
     """
+
+    def written(cell: Cell) -> Cell:
+        if not isinstance(cell, str):
+            return cell
+        text = show_in_place(cell) if shown else cell
+        return guard_cell(text) if guarded else text
+
     buffer = io.StringIO()
     writer = csv.writer(buffer, delimiter=delimiter, lineterminator=_END)
     for row in rows:
-        writer.writerow([guard_cell(cell) if guarded and isinstance(cell, str) else cell for cell in row])
+        writer.writerow([written(cell) for cell in row])
         yield buffer.getvalue().removesuffix(_END) + "\n"
         buffer.seek(0)
         buffer.truncate()

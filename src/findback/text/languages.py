@@ -1,7 +1,8 @@
 """Languages: guessed from script and function words, never from less."""
 
 import tomllib
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from itertools import repeat
@@ -54,6 +55,16 @@ def guess_language(text: str) -> str | None:
     if script != "Latn":
         return None if script is None else _LANGUAGE_OF_SCRIPT.get(script)
     return guess_latin_language(words(text[:SAMPLED]))
+
+
+def main_language(languages: Iterable[str | None], default: str = "en") -> str:
+    """Return the language that most texts are in, the first by its code of equals; a default where none is known.
+
+    >>> main_language(["de", None, "en", "de"]), main_language([None])
+    ('de', 'en')
+    """
+    counted = Counter(language for language in languages if language)
+    return min(counted, key=lambda language: (-counted[language], language), default=default)
 
 
 def guess_latin_language(tokens: Sequence[str]) -> str | None:
