@@ -10,6 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from builders.candidates import candidate, full, line, text
+from builders.pagesettings import BASE, GROUPS, SECRET, team_settings
 from builders.portal import write_portal
 from builders.ready import Ready, reviewed
 from findback.model.candidate import Candidate, DocumentLink
@@ -25,24 +26,7 @@ from findback.web.site import Site
 from findback.workspace import Workspace, open_workspace
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
-BASE = "http://127.0.0.1"
-TEAM = """
-[review]
-overlap = 0.0
-[serve]
-public_url = "http://127.0.0.1"
-[serve.roles]
-reporter = ["reporters"]
-reviewer = ["reviewers"]
-lead = ["leads"]
-privacy = ["guards"]
-admin = ["admins"]
-[serve.oidc]
-issuer = "http://127.0.0.1:1/"
-client_id = "findback"
-client_secret = "env:OIDC_SECRET"
-"""
-GROUPS = {"reporter": "reporters", "reviewer": "reviewers", "lead": "leads", "privacy": "guards", "admin": "admins"}
+TEAM = f"[review]\noverlap = 0.0\n{team_settings()}"
 
 Client = Callable[..., TestClient]
 
@@ -84,7 +68,7 @@ def make_cases() -> list[Case]:
 
 def open_portal(folder: Path) -> Workspace:
     """Open the workspace in a folder; everything of it, private things included, lies in there."""
-    variables = {"HOME": str(folder), "FINDBACK_PRIVATE": str(folder / "private"), "OIDC_SECRET": "not a secret"}
+    variables = {"HOME": str(folder), "FINDBACK_PRIVATE": str(folder / "private"), SECRET: "not a secret"}
     return open_workspace(folder / "portal", environment=variables)
 
 

@@ -1,6 +1,9 @@
 """The pages of those who guard privacy and those who run the page."""
 
+import json
 import re
+import threading
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,6 +12,12 @@ from fastapi.testclient import TestClient
 from builders.candidates import candidate
 from builders.forms import assert_inert, send
 from builders.hostile import HOSTILE
+from builders.pagesettings import GROUPS
+from builders.programs import make_program
+from findback.steps.erase import ErasureOrder, PurgeRequest, order_purge
+from findback.web import jobs, work
+from findback.web.oidc import Claims
+from findback.web.sessions import keep_claims, local_visitor, start_session
 from findback.web.site import Site
 from findback.workspace import PLACES
 
@@ -19,6 +28,13 @@ def put_of(site: Site, name: str, person: str) -> str:
     first = made.thread[0].model_copy(update={"author_hmac": site.desk.key.hmac(person)})
     site.bench.put([made.model_copy(update={"thread": (first,)})], now=site.now())
     return made.key
+
+
+def ask(client: Any, path: str, **form: Any) -> Any:
+    """Send a form, and look where the answer leads."""
+    sent = send(client, path, **form)
+    assert sent.status_code == 303
+    return client.get(sent.headers["location"])
 
 
 def test_the_log_has_no_texts(team_client: Any, team_site: Site) -> None:
@@ -60,7 +76,7 @@ def test_a_person_is_erased_for_good(client: TestClient, site: Site) -> None:
     refused = send(client, "/privacy/purge", person="U0777")
     assert refused.status_code == 422
     assert site.bench.get(key) is not None
-    done = send(client, "/privacy/purge", person=" U0777 \n", sure="yes")
+    done = ask(client, "/privacy/purge", person=" U0777 \n", sure="yes")
     assert "Done: 1 " in done.text
     assert key not in [one.candidate.key for one in site.bench.list_candidates()]
     assert "U0777" not in done.text
@@ -73,18 +89,77 @@ def test_an_erasure_says_what_the_published_set_still_holds(client: TestClient, 
     key = put_of(site, "leave", "U0777")
     case_id = site.bench.assign_case_ids([key], now=site.now())[key].case_id
     site.bench.mark_released({case_id: "dev"}, 1, reviewer="noor", now=site.now())
-    page = send(client, "/privacy/purge", person="U0777", sure="yes").text
+    page = ask(client, "/privacy/purge", person="U0777", sure="yes").text
     assert f"findback withdraw {case_id} --reason" in page
+
+
+def test_an_erasure_that_takes_long_goes_on_without_anybody(
+    client: TestClient, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page that loads itself says how it stands; what it was asked with names nobody, and is forgotten at the end."""
+    key = put_of(site, "leave", "U0777")
+    go_on = threading.Event()
+
+    def slow(*given: Any) -> Any:
+        go_on.wait(20)
+        return work._erase(*given)
+
+    kind, result, _ = work.WORK["erase"]
+    monkeypatch.setattr(jobs, "WORK", {**work.WORK, "erase": (kind, result, slow)})
+    monkeypatch.setattr(jobs, "SOON", 0.1)
+    page = ask(client, "/privacy/purge", person="U0777", sure="yes")
+    assert 'http-equiv="refresh"' in page.text
+    assert page.headers["cache-control"] == "no-store"
+    assert "Texts are being erased" in client.get("/privacy").text
+    (job,) = site.bench.jobs()
+    assert "U0777" not in json.dumps(job.request)
+    assert site.desk.key.hmac("U0777") in job.request["ids"]
+    assert client.get(f"/jobs/{job.number}").status_code == 404
+    assert f"/jobs/{job.number}" not in client.get("/jobs").text
+    assert send(client, f"/privacy/jobs/{job.number}/cancel").status_code == 422
+    go_on.set()
+    assert client.app.state.worker.wait_for(job.number, 20).state == "done"  # type: ignore[attr-defined]
+    assert "Done: 1 " in client.get(f"/privacy?job={job.number}").text
+    assert site.bench.job(job.number).request == {}
+    assert key not in [one.candidate.key for one in site.bench.list_candidates()]
+
+
+def test_an_erasure_can_be_cancelled_before_it_begins(client: TestClient, site: Site) -> None:
+    """One that waits for its turn does nothing once it is taken back, and nobody else can take it back."""
+    put_of(site, "leave", "U0777")
+    me = local_visitor().subject
+    order = ErasureOrder(rejected=True).model_dump(mode="json", exclude_defaults=True)
+    other = site.bench.add_job("erase", order, reviewer="somebody", now=site.now())
+    number = site.bench.add_job("erase", order, reviewer=me, now=site.now())
+    assert "It waits for its turn" in client.get("/privacy").text
+    assert send(client, f"/privacy/jobs/{other}/cancel").status_code == 404
+    assert client.get(f"/privacy?job={other}").status_code == 404
+    assert "nothing was erased" in ask(client, f"/privacy/jobs/{number}/cancel").text
+    assert site.bench.job(number).request == {}
+
+
+def test_an_erasure_goes_on_at_the_next_server(client: TestClient, site: Site, clock: Any) -> None:
+    """One whose server was killed in the middle is done by another, once nothing was heard of it for a minute."""
+    key = put_of(site, "leave", "U0777")
+    order = order_purge(site.bench, site.desk.key, PurgeRequest(person=("U0777",)))
+    values = order.model_dump(mode="json", exclude_defaults=True)
+    number = site.bench.add_job("erase", values, reviewer="gail", now=site.now(), running=True)
+    worker = jobs.Worker(site)
+    assert not worker.work_once()
+    clock.move(seconds=61)
+    assert worker.work_once()
+    assert site.bench.job(number).state == "done"
+    assert key not in [one.candidate.key for one in site.bench.list_candidates()]
 
 
 def test_who_objected_is_kept_out(client: TestClient, site: Site) -> None:
     """What they asked is gone, and storing it again brings nothing back."""
     key = put_of(site, "leave", "U0777")
-    assert "Done: 1 " in send(client, "/privacy/exclude", person="U0777").text
+    assert "Done: 1 " in ask(client, "/privacy/exclude", person="U0777").text
     put_of(site, "leave", "U0777")
     assert key not in [one.candidate.key for one in site.bench.list_candidates()]
     assert send(client, "/privacy/exclude", channel="no-source").status_code == 422
-    assert "nothing is stored under what was named" in send(client, "/privacy/exclude", person="nobody here").text
+    assert "nothing is stored under what was named" in ask(client, "/privacy/exclude", person="nobody here").text
 
 
 def test_a_token_is_shown_once_and_works_until_it_is_revoked(client: TestClient, site: Site) -> None:
@@ -133,3 +208,45 @@ def test_hostile_names_are_inert(client: TestClient) -> None:
     page = client.get("/tokens").text
     assert_inert(page)
     assert "&lt;script&gt;" in page
+
+
+def test_a_token_can_do_no_more_than_its_owner_can_now(team_client: Any, team_site: Site) -> None:
+    """What a login takes from its owner is taken from the token until one gives it back; nobody's opens nothing."""
+    team_client("admin", "reviewer", "lead", name="ana")
+    token = team_site.bench.add_api_token(
+        "ci", reviewer="issuer ana", scopes=("reviewer",), now=team_site.now(), until=team_site.now().replace(year=2030)
+    )
+    program = team_client(name="nobody")
+    program.headers["authorization"] = f"Bearer {token}"
+    assert program.get("/v1/queue").status_code == 200
+    for roles, status in ((("reporter",), 401), (("lead",), 401), ((), 401), (("reviewer", "privacy"), 200)):
+        start_session(team_site, Claims("issuer ana", "ana", tuple(GROUPS[role] for role in roles)))
+        assert program.get("/v1/queue").status_code == status, roles
+    stranger = team_site.bench.add_api_token(
+        "x", reviewer="issuer bo", scopes=("reviewer",), now=team_site.now(), until=team_site.now().replace(year=2030)
+    )
+    program.headers["authorization"] = f"Bearer {stranger}"
+    assert program.get("/v1/queue").status_code == 401
+
+
+def test_a_token_with_two_roles_keeps_the_one_its_owner_still_has(team_client: Any, team_site: Site) -> None:
+    """Of a reviewer's and a lead's token a former lead's does a reviewer's work; the list of tokens says so."""
+    token = make_program(team_site, "reviewer", "lead", name="issuer ana")
+    start_session(team_site, Claims("issuer ana", "ana", (GROUPS["reviewer"],)))
+    program = team_client(name="nobody")
+    program.headers["authorization"] = f"Bearer {token}"
+    assert program.get("/v1/queue").status_code == 200
+    assert program.get("/agreement").status_code == 403
+    page = team_client("admin", name="root").get("/tokens").text
+    assert "lead, reviewer <span" in page
+    assert "(of these now: reviewer)" in page
+
+
+def test_groups_that_are_read_again_count_for_tokens_too(team_client: Any, team_site: Site) -> None:
+    """Who loses a group while they are logged in loses it for their programs as well."""
+    token = make_program(team_site, "reviewer", name="issuer ana")
+    session = start_session(team_site, Claims("issuer ana", "ana", (GROUPS["reviewer"],)))
+    keep_claims(team_site, session, Claims("issuer ana", "ana", ()), until=team_site.now() + timedelta(hours=1))
+    program = team_client(name="nobody")
+    program.headers["authorization"] = f"Bearer {token}"
+    assert program.get("/v1/queue").status_code == 401

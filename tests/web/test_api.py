@@ -8,7 +8,9 @@ import pytest
 from fastapi.testclient import TestClient
 from pydantic import BaseModel
 
+from builders.forms import csrf_of
 from builders.hostile import HOSTILE
+from builders.programs import make_program
 from findback.model import settings
 from findback.model.record import LocalOnly, Request
 from findback.model.review import Review
@@ -25,9 +27,7 @@ NAMES = re.compile(r"(^|_)(module|command|path|url|python|address|host|file|outp
 @pytest.fixture
 def program(client: TestClient, site: Site) -> TestClient:
     """A program with a reviewer's token."""
-    until = site.now().replace(year=2030)
-    token = site.bench.add_api_token("p", reviewer="ana", scopes=("reviewer",), now=site.now(), until=until)
-    headers = {"authorization": f"Bearer {token}"}
+    headers = {"authorization": f"Bearer {make_program(site, 'reviewer')}"}
     return TestClient(client.app, base_url="http://127.0.0.1", headers=headers, raise_server_exceptions=False)
 
 
@@ -47,7 +47,8 @@ def requested(schema: dict[str, Any]) -> set[str]:
     for operations in schema["paths"].values():
         for operation in operations.values():
             for one in operation.get("parameters", []):
-                names.add(one["name"])
+                if (one["in"], one["name"]) != ("path", "key"):  # a candidate's: no secret key can be sent
+                    names.add(one["name"])
                 waiting.append(one["schema"])
             waiting.append(operation.get("requestBody", {}))
     seen: set[str] = set()
@@ -88,6 +89,27 @@ def test_no_schema_names_code_commands_paths_or_addresses(site: Site) -> None:
     assert "output" in local_only()
     assert not names & local_only()
     assert not [name for name in names if NAMES.search(name)]
+
+
+def test_who_asks_is_looked_at_before_what_they_send(program: TestClient, site: Site, key: str) -> None:
+    """A stranger's broken body is answered with 401, that of somebody without the role with 403; only then with 422."""
+    guard = make_program(site, "privacy", name="gail")
+    bearers = {"Bearer x": 401, f"Bearer {guard}": 403, program.headers["authorization"]: 422}
+    for bearer, status in bearers.items():
+        for method, what in (("PUT", "review"), ("POST", "submit"), ("POST", "reject"), ("POST", "undo")):
+            for body in (b"{", b"[]", b"\xff", b""):
+                sent = {"content-type": "application/json", "authorization": bearer}
+                answer = program.request(method, f"/v1/items/{key}/{what}", content=body, headers=sent)
+                assert answer.status_code in ((400, 422) if status == 422 else (status,)), (status, method, what, body)
+
+
+@pytest.mark.parametrize("kind", ["multipart/form-data; boundary=x", "application/x-www-form-urlencoded", "text/plain"])
+def test_a_form_is_no_body_for_programs(client: TestClient, key: str, kind: str) -> None:
+    """What somebody who is logged in by cookie sends to a route for programs is refused, with and without its token."""
+    for headers in ({}, {"x-csrf-token": csrf_of(client)}):
+        body = b'--x\r\ncontent-disposition: form-data; name="a"\r\n\r\n1\r\n--x--\r\n'
+        answer = client.put(f"/v1/items/{key}/review", content=body, headers={"content-type": kind, **headers})
+        assert answer.status_code == (422 if headers else 403)
 
 
 def test_the_schema_is_whole_and_not_served(client: TestClient, site: Site) -> None:

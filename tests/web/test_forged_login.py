@@ -15,6 +15,7 @@ from fastapi.testclient import TestClient
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 
+from builders.pagesettings import SECRET, team_settings
 from findback.steps.bench import open_bench
 from findback.steps.review import open_desk
 from findback.web.app import create_app
@@ -22,17 +23,6 @@ from findback.web.site import Site
 from findback.workspace import open_workspace
 
 BASE = "http://127.0.0.1:8327"
-SETTINGS = """
-private = "private"
-[serve]
-public_url = "{base}"
-[serve.roles]
-reviewer = ["search"]
-[serve.oidc]
-issuer = "{issuer}"
-client_id = "findback"
-client_secret = "env:TEST_LOGIN"
-"""
 RIGHT = RSAKey.generate_key(2048, {"kid": "right", "use": "sig"})
 WRONG = RSAKey.generate_key(2048, {"kid": "right", "use": "sig"})
 
@@ -96,8 +86,9 @@ def provider() -> Iterator[type[Provider]]:
 
 @pytest.fixture
 def client(tmp_path: Path, provider: type[Provider]) -> Iterator[TestClient]:
-    (tmp_path / "findback.toml").write_text(SETTINGS.format(base=BASE, issuer=provider.issuer))
-    workspace = open_workspace(tmp_path, environment={"TEST_LOGIN": "not a secret in a test"})
+    settings = team_settings(base=BASE, issuer=provider.issuer, groups={"reviewer": "search"})
+    (tmp_path / "findback.toml").write_text(f'private = "private"\n{settings}')
+    workspace = open_workspace(tmp_path, environment={SECRET: "not a secret in a test"})
     with open_bench(workspace) as bench, open_desk(workspace, bench) as desk:
         site = Site(desk=desk, local=False, base_url=BASE)
         with TestClient(create_app(site), base_url=BASE, follow_redirects=False) as running:

@@ -52,3 +52,9 @@ def test_hostile_texts_are_inert(client: TestClient, site: Site) -> None:
     assert "<script" not in client.get("/gaps/file").text
     rows = list(csv.DictReader(io.StringIO(client.get("/gaps/file", params={"format": "csv"}).text)))
     assert all(not row["question"].startswith("=") for row in rows)
+    for form in ("md", "csv"):
+        written = client.get("/gaps/file", params={"format": form}).text
+        assert "\x1b" in words
+        assert "\u202e" in words
+        assert not [c for c in written if c < " " and c != "\n"]
+        assert not set("\x7f\x85\u202e\u2066\ufeff") & set(written)

@@ -16,6 +16,7 @@ from builders.candidates import candidate, digest, line, span
 from builders.forms import Shown, assert_inert, csrf_of
 from builders.fuzzforms import routes_of
 from builders.hostile import HOSTILE, refilled
+from builders.pagesettings import SECRET, team_settings
 from builders.ready import Ready, reviewed
 from builders.reviewteam import Clock, run_site
 from findback.errors import DataError
@@ -27,6 +28,7 @@ from findback.steps.bench import open_bench, open_workspace_key
 from findback.steps.release import ReleaseRequest, release
 from findback.steps.review import open_desk
 from findback.web import render
+from findback.web.access import ROLES
 from findback.web.app import create_app
 from findback.web.jobs import keep_failure
 from findback.web.oidc import Claims
@@ -44,25 +46,14 @@ HALF = "\ud83d half a character"
 WORD = "w" * 20_000
 MEGABYTE = "<b>x</b>" * 125_000
 FILE = "howto/<img src=x onerror=alert(4)> {{7*7}}.md"
-SETTINGS = """
+SETTINGS = f"""
 [corpus]
 path = "docs"
 [review.wordings]
-"<fb-x onclick=alert(5)>" = "<script>alert(6)</script>{{7*7}} \\u202e"
-[serve]
-public_url = "http://127.0.0.1"
-[serve.roles]
-reporter = ["all"]
-reviewer = ["all"]
-lead = ["all"]
-privacy = ["all"]
-admin = ["all"]
+"<fb-x onclick=alert(5)>" = "<script>alert(6)</script>{{{{7*7}}}} \\u202e"
+{team_settings(groups=dict.fromkeys(ROLES, "all"))}
 [serve.audiences]
 lead = ["public", "internal"]
-[serve.oidc]
-issuer = "http://127.0.0.1:1/"
-client_id = "findback"
-client_secret = "env:OIDC_SECRET"
 """
 ME = "issuer|me"
 
@@ -143,7 +134,7 @@ def workspace(tmp_path: Path) -> Workspace:
         (root / "docs" / name).parent.mkdir(parents=True, exist_ok=True)
         (root / "docs" / name).write_text(text.replace("\x00", ""), "utf-8")
     (root / "findback.toml").write_text(SETTINGS, "utf-8")
-    variables = {"HOME": str(tmp_path), "FINDBACK_PRIVATE": str(tmp_path / "private"), "OIDC_SECRET": "none of it"}
+    variables = {"HOME": str(tmp_path), "FINDBACK_PRIVATE": str(tmp_path / "private"), SECRET: "none of it"}
     made = open_workspace(root, environment=variables)
     gold = [{"doc": "howto/badge.md", "grade": 3, "found_by": "resolver"}]
     gap = reviewed(2, no_answer_reason="nobody wrote it", judged=[])
@@ -304,7 +295,7 @@ def test_hostile_texts_are_texts_on_every_page(client: TestClient, stored: Set, 
     left = {one.pattern for one in known} - seen
     assert left <= {
         "/", "/healthz", "/metrics", "/enter", "/login", "/login/back", "/gaps/file", "/scores/chart.svg",
-        "/scores/misses", "/scores/report", "/cases/[^/]+/document",
+        "/scores/misses", "/scores/report", "/cases/[^/]+/document", "/items/[^/]+/original",
     }, left  # fmt: skip
 
 

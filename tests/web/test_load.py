@@ -9,6 +9,7 @@ from threading import Barrier
 import httpx2
 import pytest
 
+from builders.programs import make_program
 from builders.reviewload import Person, check_all, make_questions, review_all
 from builders.reviewteam import Team, open_team, run_site, run_sites, write_team
 from findback.workspace import Workspace
@@ -112,9 +113,7 @@ def test_of_two_windows_on_two_servers_one_is_told_of_the_other(two: list[Team])
 def test_a_program_is_told_of_a_conflict(two: list[Team]) -> None:
     """A review that was changed at the other server is answered with 409 and the one error shape."""
     one = two[0]
-    now = one.clock()
-    until = now.replace(year=now.year + 1)
-    token = one.site.bench.add_api_token("job", reviewer="ana", scopes=("reviewer",), now=now, until=until)
+    token = make_program(one.site, "reviewer")
     path = f"/v1/items/{key_of(one, 2)}/review"
     body = {"revision": 0, "review": {"wording": "plain"}}
     headers = {"authorization": f"Bearer {token}"}

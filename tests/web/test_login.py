@@ -9,7 +9,9 @@ import httpx2
 import pytest
 from fastapi.testclient import TestClient
 
+from builders.pagesettings import SECRET, team_settings
 from builders.provider import RunningProvider, log_in_at_provider, run_provider
+from findback.model.settings import RoleName
 from findback.steps.bench import open_bench
 from findback.steps.review import open_desk
 from findback.web.app import create_app
@@ -17,23 +19,7 @@ from findback.web.site import Site
 from findback.workspace import open_workspace
 
 BASE = "http://127.0.0.1:8327"
-SETTINGS = """
-format = 1
-private = "private"
-
-[serve]
-public_url = "{base}"
-
-[serve.roles]
-lead = ["search-leads"]
-reviewer = ["search-reviewers"]
-privacy = ["privacy"]
-
-[serve.oidc]
-issuer = "{issuer}"
-client_id = "findback"
-client_secret = "env:TEST_LOGIN"
-"""
+GROUPS: dict[RoleName, str] = {"lead": "search-leads", "reviewer": "search-reviewers", "privacy": "privacy"}
 
 
 class Clock:
@@ -59,8 +45,9 @@ def clock() -> Clock:
 
 @pytest.fixture
 def client(tmp_path: Path, provider: RunningProvider, clock: Clock) -> Iterator[TestClient]:
-    (tmp_path / "findback.toml").write_text(SETTINGS.format(base=BASE, issuer=provider.issuer))
-    workspace = open_workspace(tmp_path, environment={"TEST_LOGIN": "not a secret in a test"})
+    settings = team_settings(base=BASE, issuer=provider.issuer, groups=GROUPS)
+    (tmp_path / "findback.toml").write_text(f'private = "private"\n{settings}')
+    workspace = open_workspace(tmp_path, environment={SECRET: "not a secret in a test"})
     with open_bench(workspace) as bench, open_desk(workspace, bench) as desk:
         site = Site(desk=desk, local=False, base_url=BASE, now=clock)
         with TestClient(create_app(site), base_url=BASE, follow_redirects=False) as running:

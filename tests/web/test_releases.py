@@ -15,9 +15,10 @@ from findback.model.review import Review
 from findback.steps.review import open_item, submit
 from findback.steps.reviewchange import begin_review, refuse_answer
 from findback.web import jobs
-from findback.web.jobs import NoRequest, Stopped, Worker, add_job, newest_result
+from findback.web.jobs import Stopped, Worker, add_job, newest_result
 from findback.web.sessions import local_visitor, reviewer_of
 from findback.web.site import Site
+from findback.web.work import NoRequest
 
 FIRST = "c0000000000"
 

@@ -17,7 +17,8 @@ from findback.model.candidate import Candidate, DocumentLink, RedactedText
 from findback.model.reviewer import Reviewer
 from findback.steps.review import open_item
 from findback.web.oidc import Claims
-from findback.web.sessions import start_session
+from findback.web.sessions import local_visitor, start_session
+from findback.web.site import Site
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="browser-missing: playwright is not installed")
 
@@ -252,13 +253,20 @@ def test_a_key_that_opens_a_form_goes_to_its_field_and_escape_leaves_it(page: "s
 
 
 def test_what_was_submitted_is_one_key_away(page: "sync_api.Page", live: LivePage) -> None:
-    """The next page says what became of the one before; `b` goes back to it, and `u` takes it back."""
+    """The next page says what became of the one before, aloud too; `b` goes back to it, and `u` takes it back."""
     page.keyboard.press("n")
     page.wait_for_url("**/items/**")
     page.keyboard.press("w")
     settled(page, lambda: page.keyboard.press("Enter"))
     settled(page, lambda: page.keyboard.press("e"))
-    assert "the one before: ready" in page.locator("main").inner_text()
+    said = "The one before is ready for the next release."
+    assert said in page.locator("main [role=status]").inner_text()
+    assert page.title() == f"{said} Review – findback"
+    notice = page.locator("#notice")
+    assert (notice.get_attribute("role"), notice.inner_text()) == ("status", said)
+    page.keyboard.press("j")
+    settled(page, lambda: page.keyboard.press("3"))
+    assert notice.inner_text() == "Saved."
     with page.expect_navigation():
         page.keyboard.press("b")
     settled(page, lambda: page.keyboard.press("u"))
@@ -336,6 +344,48 @@ def test_a_review_without_javascript(browser: "sync_api.Browser", live: LivePage
     assert saved.stage == "submitted"
     assert [(one.place, one.action) for one in saved.review.spans] == [("query", "redact"), ("line", "redact")]
     context.close()
+
+
+def test_a_login_that_ends_in_the_middle_of_a_form_loses_nothing(browser: "sync_api.Browser", live: LivePage) -> None:
+    """What was typed stays on the page; after a login in another tab it is shown once more, and sent."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(live.link)
+    site = Site(desk=live.desk, local=True, base_url=live.address)
+    page.goto(f"{live.address}/items/{key_of(live, 0)}")
+    page.keyboard.press("l")
+    page.keyboard.type("the people at the gate")
+    live.desk.bench.end_sessions_of(local_visitor().subject)
+    page.keyboard.press("Enter")
+    wait_until(lambda: "Not saved: open the link" in page.locator("#notice").inner_text())
+    assert page.evaluate("document.activeElement.value") == "the people at the gate"
+    context.add_cookies([{"name": site.cookie, "value": start_session(site, local_visitor()), "url": live.address}])
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=Send it again?")
+    assert "the people at the gate" in page.locator("main").inner_text()
+    with page.expect_navigation():
+        page.keyboard.press("y")
+    assert own(live, 0).review.later_reason == "the people at the gate"
+    context.close()
+
+
+def test_a_phone_shows_a_document_in_a_few_lines(browser: "sync_api.Browser", live: LivePage) -> None:
+    """At 390 pixels a document, its extract and all its grades take less than 200, and what is secondary is folded."""
+    page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
+    page.goto(live.link)
+    page.goto(f"{live.address}/items/{key_of(live, 1)}")
+    rows = [row for row in page.locator(".pool > li").all() if row.get_attribute("data-chosen") is None]
+    boxes = [row.bounding_box() for row in rows]
+    assert boxes
+    assert all(box is not None and box["height"] < 200 for box in boxes)
+    grades = [one.bounding_box() for one in rows[0].locator(".grades > *").all()]
+    assert len({round(box["y"]) for box in grades if box is not None}) == 1
+    assert not page.locator("kbd").first.is_visible()
+    assert not page.get_by_text("Make a link that asks one question").is_visible()
+    page.goto(f"{live.address}/queue")
+    assert not page.locator("select[name=sources]").is_visible()
+    page.keyboard.press("f")
+    assert page.evaluate("document.activeElement.name") == "sources"
 
 
 @pytest.mark.parametrize("width", [390, 1280])

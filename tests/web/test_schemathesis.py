@@ -23,6 +23,7 @@ from schemathesis.specs.openapi.checks import (
 
 from builders.forms import csrf_of
 from builders.fuzzforms import TYPES, Route, multipart, pairs, paths, routes_of
+from builders.programs import make_program
 from findback.web.access import ROLES
 from findback.web.app import create_app
 from findback.web.sessions import local_visitor, start_session
@@ -82,9 +83,7 @@ def test_the_interface_answers_as_its_schema_says(
     """No 5xx and no answer the schema lacks, what does not fit is refused; by token and by cookie."""
     site: Site = app.state.site
     if credential == "token":
-        until = site.now().replace(year=2030)
-        token = site.bench.add_api_token("p", reviewer="ana", scopes=ROLES, now=site.now(), until=until)
-        headers = {"authorization": f"Bearer {token}"}
+        headers = {"authorization": f"Bearer {make_program(site, *ROLES)}"}
     else:
         headers = {"cookie": f"{site.cookie}={client.cookies[site.cookie]}", "x-csrf-token": csrf_of(client)}
     schema = schemathesis.openapi.from_dict(app.openapi())

@@ -24,13 +24,13 @@ from findback.web import server
 from findback.web.access import ACCESS, ANYONE
 from findback.web.app import create_app
 from findback.web.faults import LOG
-from findback.web.jobs import WORK
 from findback.web.limits import ENTRIES, READS, WRITES
 from findback.web.oidc import Claims
 from findback.web.security import MOST_BYTES
 from findback.web.server import check_exposure, serve_local
 from findback.web.sessions import local_visitor, start_session
 from findback.web.site import Site
+from findback.web.work import PRIVATE, WORK
 from findback.workspace import Workspace
 
 BASE = "http://127.0.0.1"
@@ -715,9 +715,10 @@ def test_jobs_are_asked_with_nothing_of_this_machine(me: TestClient, site: Site)
     ):
         assert me.post(path, data={**form, "csrf": token}).status_code == 303, path
     jobs = site.bench.jobs()
-    assert {job.kind for job in jobs} == set(WORK)
+    assert {job.kind for job in jobs} == set(WORK) - PRIVATE
     for job in jobs:
         assert not set(job.request) & WORK[job.kind][0].local_only_fields()
+    assert not [kind for kind in PRIVATE if WORK[kind][0].local_only_fields()]
 
 
 def test_every_route_that_needs_no_login_is_known(app: FastAPI) -> None:

@@ -1,41 +1,36 @@
 """Review: what a person does with one candidate. Pages, terminal and spreadsheets all come through here."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from findback.errors import UsageError
+from findback.model.candidate import Candidate
 from findback.model.case import Role
 from findback.model.review import Note, Review, SpanDecision, Stage
 from findback.model.reviewer import Reviewer
-from findback.steps.reviewchange import begin_review
-from findback.steps.reviewcheck import check_review, list_excesses
+from findback.steps.evidence import FoundBy
+from findback.steps.reviewcheck import list_excesses
 from findback.steps.reviewdesk import Desk, open_desk
-from findback.steps.reviewfalse import false_positive_rule, is_false_positive
-from findback.steps.reviewitem import Item, OtherOpinion, view_texts
+from findback.steps.reviewfalse import false_positive_rule
+from findback.steps.reviewitem import Item
+from findback.steps.reviewlook import Looked, find_obstacles, look_at, open_item, standing, visible
 from findback.steps.reviewqueue import QueueFilters, QueuePage, QueueRow, list_queue, next_item, progress, weekly_stack
-from findback.steps.reviewspans import Place, check_decisions
-from findback.steps.reviewstate import (
-    ALONE_DAYS,
-    find_look,
-    is_disagreement,
-    needs_second,
-    opinions_of,
-    published_text,
-    state_rule,
-)
-from findback.workbench.asks import Ask
-from findback.workbench.decision import missing_candidate
+from findback.steps.reviewspans import check_decisions
+from findback.steps.reviewstate import state_rule
 from findback.workbench.reservations import Reservation
 from findback.workbench.reviews import Look, Saved, SaveOptions, StateRule, StoredReview
-from findback.workbench.rows import StoredCandidate
 
 __all__ = [
+    "Alter",
     "Desk",
     "Item",
     "QueueFilters",
     "QueuePage",
     "QueueRow",
     "Reviewer",
+    "change",
+    "find_obstacles",
+    "hold",
     "leave",
     "list_queue",
     "next_item",
@@ -48,86 +43,12 @@ __all__ = [
     "settle",
     "submit",
     "undo",
+    "visible",
     "weekly_stack",
 ]
 
-
-def visible(desk: Desk, reviewer: Reviewer, key: str) -> StoredCandidate:
-    """Return a candidate that a reviewer may see; others do not exist for them.
-
-    Raises:
-        MissingError: If there is none for them.
-        RefusedError: If they do not review at all.
-    """
-    reviewer.require("reviewer", "lead")
-    stored = desk.bench.candidate(key)
-    if stored is None or stored.candidate.audience not in reviewer.audiences:
-        raise missing_candidate(key)
-    return stored
-
-
-def open_item(desk: Desk, reviewer: Reviewer, key: str, *, now: datetime, opened: Collection[Place] = ()) -> Item:
-    """Return a candidate as a reviewer sees it: blind to what others said until they submitted themselves.
-
-    A review nobody saved yet begins with the documents a resolver named.
-
-    Args:
-        desk: Where they review.
-        reviewer: Who looks.
-        key: The candidate.
-        now: When.
-        opened: Places of texts, such as `("line", 3)`, whose suggestions they asked to see.
-
-    Raises:
-        MissingError: If there is none for them.
-    """
-    stored = visible(desk, reviewer, key)
-    candidate = stored.candidate
-    reviews = desk.bench.reviews_of(key, stored)
-    look = _look(desk, stored, reviews, reviewer, now)
-    own = _own(reviews, reviewer, look)
-    asks = desk.bench.asks_of(key)
-    evidence = evidence_of(stored, asks)
-    review = own.review if own is not None else begin_review(evidence, desk.documents)
-    query, title, thread = view_texts(candidate, review, opened)
-    differ = is_disagreement(stored.state, reviews)
-    submitted = own is not None and own.stage == "submitted"
-    return Item(
-        key=key,
-        number=stored.number,
-        state=stored.state,
-        version=stored.version,
-        source=candidate.source,
-        audience=candidate.audience,
-        stratum=candidate.stratum,
-        origin=candidate.origin,
-        language=candidate.language,
-        seen_on=candidate.seen_on,
-        asked=candidate.asked,
-        selected_on=candidate.selected_on,
-        rules=candidate.rules,
-        links=candidate.links,
-        no_answer_hint=candidate.no_answer_hint,
-        outcome=candidate.outcome,
-        query=query,
-        title=title,
-        thread=thread,
-        query_line=candidate.query_line,
-        cue_line=candidate.cue_line,
-        review=review,
-        revision=own.revision if own is not None else 0,
-        stage=own.stage if own is not None else "draft",
-        look=look,
-        notices=own.notices if own is not None else (),
-        obstacles=find_obstacles(desk, stored, review, evidence),
-        second_opinion=stored.state == "second-opinion"
-        or needs_second(candidate, [review], desk.key, desk.settings.overlap),
-        disagreement=differ and look == 3,
-        opinions=_opinions(stored, reviews, reviewer) if submitted or look == 3 else (),
-        answers=tuple(one.answer for one in asks if one.answer is not None),
-        evidence=evidence,
-        may_show_original=desk.settings.show_original,
-    )
+Alter = Callable[[Candidate, Review], Review]
+"""Makes of a review as it stands the one to keep."""
 
 
 def save(
@@ -156,7 +77,8 @@ def save(
         ReviewConflictError: If another window saved meanwhile; carries what is stored.
         UsageError: If a decision does not fit its text, or the candidate is released.
     """
-    return _keep(desk, reviewer, key, review, "draft", revision=revision, now=now, request_id=request_id)
+    looked = look_at(desk, reviewer, key, now=now)
+    return _keep(desk, reviewer, looked, review, "draft", revision=revision, now=now, request_id=request_id)
 
 
 def submit(
@@ -176,7 +98,41 @@ def submit(
         ReviewConflictError: If another window saved meanwhile; carries what is stored.
         UsageError: If something stands in the way: the message says all of it.
     """
-    return _keep(desk, reviewer, key, review, "submitted", revision=revision, now=now, request_id=request_id)
+    looked = look_at(desk, reviewer, key, now=now)
+    return _keep(desk, reviewer, looked, review, "submitted", revision=revision, now=now, request_id=request_id)
+
+
+def change(
+    desk: Desk,
+    reviewer: Reviewer,
+    key: str,
+    alter: Alter,
+    *,
+    stage: Stage = "draft",
+    revision: int,
+    now: datetime,
+    request_id: str | None = None,
+) -> Saved:
+    """Change somebody's review as it stands, and keep it or hand it in; all that is needed is read once.
+
+    Args:
+        desk: Where they review.
+        reviewer: Whose review it is.
+        key: The candidate.
+        alter: The change; what it raises is raised, and nothing is kept.
+        stage: draft to keep it, submitted to hand it in.
+        revision: The one they saw; 0 for none.
+        now: When it happens.
+        request_id: Id of the request; given again, it changes nothing and is answered as before.
+
+    Raises:
+        MissingError: If there is no such candidate for them.
+        ReviewConflictError: If another window saved meanwhile; carries what is stored.
+        UsageError: If a decision does not fit its text, or something stands in the way of handing it in.
+    """
+    looked = look_at(desk, reviewer, key, now=now)
+    review = alter(looked.candidate, standing(desk, looked))
+    return _keep(desk, reviewer, looked, review, stage, revision=revision, now=now, request_id=request_id)
 
 
 def settle(
@@ -196,10 +152,10 @@ def settle(
         UsageError: If opinions do not differ, or something stands in the way.
     """
     reviewer.require("lead")
-    stored = visible(desk, reviewer, key)
-    if _look(desk, stored, desk.bench.reviews_of(key, stored), reviewer, now) != 3:
+    looked = look_at(desk, reviewer, key, now=now)
+    if looked.look != 3:
         raise UsageError("there is nothing to settle: opinions do not differ")
-    return submit(desk, reviewer, key, review, revision=revision, now=now, request_id=request_id)
+    return _keep(desk, reviewer, looked, review, "submitted", revision=revision, now=now, request_id=request_id)
 
 
 def reject(
@@ -208,11 +164,20 @@ def reject(
     key: str,
     reason: Note,
     *,
-    revision: int,
+    revision: int | None,
     now: datetime,
     request_id: str | None = None,
 ) -> Saved:
     """Hand in that nobody can judge this; what was said about it so far stays in the review.
+
+    Args:
+        desk: Where they review.
+        reviewer: Who rejects it.
+        key: The candidate.
+        reason: Why.
+        revision: The one they saw; 0 for none, None for whichever there is.
+        now: When it happens.
+        request_id: Id of the request; given again, it changes nothing and is answered as before.
 
     Raises:
         MissingError: If there is no such candidate for them.
@@ -221,12 +186,11 @@ def reject(
     """
     if not reason.strip():
         raise UsageError("a rejection needs a reason")
-    stored = visible(desk, reviewer, key)
-    reviews = desk.bench.reviews_of(key, stored)
-    own = _own(reviews, reviewer, _look(desk, stored, reviews, reviewer, now))
-    before = own.review if own is not None else Review()
+    looked = look_at(desk, reviewer, key, now=now)
+    before = looked.own.review if looked.own is not None else Review()
     review = Review.model_validate({**before.model_dump(), "unrateable_reason": reason[:2_000]})
-    return submit(desk, reviewer, key, review, revision=revision, now=now, request_id=request_id)
+    seen = _revision(looked) if revision is None else revision
+    return _keep(desk, reviewer, looked, review, "submitted", revision=seen, now=now, request_id=request_id)
 
 
 def undo(
@@ -239,11 +203,9 @@ def undo(
         ReviewConflictError: If another window saved meanwhile; carries what is stored.
         UsageError: If there is nothing to take back, or the candidate is released.
     """
-    stored = visible(desk, reviewer, key)
-    reviews = desk.bench.reviews_of(key, stored)
-    look = _look(desk, stored, reviews, reviewer, now)
-    options = _options(desk, reviewer, look, stage="draft", revision=revision, now=now, request_id=request_id)
-    return desk.bench.undo_review(key, options, now=now, rule=_rule(desk, _own(reviews, reviewer, look)))
+    looked = look_at(desk, reviewer, key, now=now)
+    options = _options(desk, reviewer, looked.look, stage="draft", revision=revision, now=now, request_id=request_id)
+    return desk.bench.undo_review(key, options, now=now, rule=_rule(desk, looked.own))
 
 
 def reserve(desk: Desk, reviewer: Reviewer, key: str, *, now: datetime) -> Reservation:
@@ -254,6 +216,11 @@ def reserve(desk: Desk, reviewer: Reviewer, key: str, *, now: datetime) -> Reser
         ConflictError: If somebody else has it; says until when, not who.
     """
     visible(desk, reviewer, key)
+    return hold(desk, reviewer, key, now=now)
+
+
+def hold(desk: Desk, reviewer: Reviewer, key: str, *, now: datetime) -> Reservation:
+    """Keep a candidate for oneself that they were just shown; raises what `reserve` does."""
     return desk.bench.reserve(key, reviewer.subject, now=now, minutes=desk.settings.reservation_minutes)
 
 
@@ -268,9 +235,7 @@ def own_review(desk: Desk, reviewer: Reviewer, key: str, *, now: datetime) -> Re
     Raises:
         MissingError: If there is no such candidate for them.
     """
-    stored = visible(desk, reviewer, key)
-    reviews = desk.bench.reviews_of(key, stored)
-    own = _own(reviews, reviewer, _look(desk, stored, reviews, reviewer, now))
+    own = look_at(desk, reviewer, key, now=now).own
     return own.review if own is not None else Review()
 
 
@@ -285,7 +250,10 @@ def keep_with_originals(
     request_id: str | None = None,
 ) -> Saved:
     """Keep a draft whose original words the server itself read; raises what `save` does."""
-    return _keep(desk, reviewer, key, review, "draft", revision=revision, now=now, request_id=request_id, before=review)
+    looked = look_at(desk, reviewer, key, now=now)
+    return _keep(
+        desk, reviewer, looked, review, "draft", revision=revision, now=now, request_id=request_id, before=review
+    )
 
 
 def save_decision(desk: Desk, reviewer: Reviewer, key: str, decisions: Sequence[SpanDecision], *, now: datetime) -> int:
@@ -296,47 +264,29 @@ def save_decision(desk: Desk, reviewer: Reviewer, key: str, decisions: Sequence[
         ReviewConflictError: If the draft changed at the same moment.
         UsageError: If one overlaps what is decided already, or the review is submitted.
     """
-    stored = visible(desk, reviewer, key)
-    reviews = desk.bench.reviews_of(key, stored)
-    look = _look(desk, stored, reviews, reviewer, now)
-    own = _own(reviews, reviewer, look)
+    looked = look_at(desk, reviewer, key, now=now)
+    own = looked.own
     if own is not None and own.stage == "submitted":
         raise UsageError("the review is submitted already")
     review = own.review if own is not None else Review()
     new = [one for one in decisions if one not in review.spans]
     kept = review.model_copy(update={"spans": (*review.spans, *new)})
-    check_decisions(stored.candidate, kept.spans)
+    check_decisions(looked.candidate, kept.spans)
     if new:
-        revision = own.revision if own is not None else 0
-        options = _options(desk, reviewer, look, stage="draft", revision=revision, now=now, request_id=None)
-        desk.bench.save_review(key, kept, options._replace(hold_until=None), now=now)
+        revision = _revision(looked)
+        options = _options(desk, reviewer, looked.look, stage="draft", revision=revision, now=now, request_id=None)
+        desk.bench.save_review(key, kept, options._replace(hold_until=None), now=now, seen=looked.stored)
     return len(new)
 
 
-def evidence_of(stored: StoredCandidate, asks: Collection[Ask]) -> tuple[str, ...]:
-    """Return the documents a resolver named, in the thread or when asked; each once."""
-    linked = [link.document for link in stored.candidate.links if link.by == "resolver"]
-    said = [document for one in asks if one.answer is not None for document in one.answer.documents]
-    return tuple(dict.fromkeys([*linked, *said]))
-
-
-def find_obstacles(desk: Desk, stored: StoredCandidate, review: Review, evidence: Collection[str]) -> tuple[str, ...]:
-    """Return what stands in the way of submitting a review."""
-    return check_review(
-        stored.candidate,
-        review,
-        desk.settings,
-        evidence=tuple(evidence),
-        documents=desk.documents,
-        redactor=desk.redactor,
-        is_false=is_false_positive(desk.key, desk.bench.false_positives(), review),
-    )
+def _revision(looked: Looked) -> int:
+    return looked.own.revision if looked.own is not None else 0
 
 
 def _keep(
     desk: Desk,
     reviewer: Reviewer,
-    key: str,
+    looked: Looked,
     review: Review,
     stage: Stage,
     *,
@@ -345,24 +295,22 @@ def _keep(
     request_id: str | None,
     before: Review | None = None,
 ) -> Saved:
-    stored = visible(desk, reviewer, key)
-    reviews = desk.bench.reviews_of(key, stored)
-    look = _look(desk, stored, reviews, reviewer, now)
-    own = _own(reviews, reviewer, look)
+    own = looked.own
     if excesses := list(list_excesses(review)):
         raise UsageError(f"this is more than is kept: {', '.join(excesses)}")
-    evidence = evidence_of(stored, desk.bench.asks_of(key))
+    evidence = looked.evidence
     kept = _normalised(review, before or (own.review if own is not None else Review()), evidence)
-    check_decisions(stored.candidate, kept.spans)
-    if stage == "submitted" and (obstacles := find_obstacles(desk, stored, kept, evidence)):
+    check_decisions(looked.candidate, kept.spans)
+    if stage == "submitted" and (obstacles := find_obstacles(desk, looked.stored, kept, evidence)):
         raise UsageError(f"this cannot be submitted yet: {'; '.join(obstacles)}")
-    options = _options(desk, reviewer, look, stage=stage, revision=revision, now=now, request_id=request_id)
+    options = _options(desk, reviewer, looked.look, stage=stage, revision=revision, now=now, request_id=request_id)
     return desk.bench.save_review(
-        key,
+        looked.candidate.key,
         kept,
         options._replace(reason=kept.unrateable_reason or kept.later_reason),
         now=now,
         rule=_rule(desk, own),
+        seen=looked.stored,
     )
 
 
@@ -394,7 +342,7 @@ def _rule(desk: Desk, own: StoredReview | None) -> StateRule:
     return state_rule(desk.key, desk.settings.overlap, reopens=reopens)
 
 
-def _normalised(review: Review, before: Review, evidence: Collection[str]) -> Review:
+def _normalised(review: Review, before: Review, evidence: Mapping[str, FoundBy]) -> Review:
     """Return a review with what only the server may say: original words, and how documents were found."""
     known = {(one.place, one.position, one.start, one.end): one for one in before.spans if one.action == "restore"}
     spans: list[SpanDecision] = []
@@ -409,44 +357,10 @@ def _normalised(review: Review, before: Review, evidence: Collection[str]) -> Re
             )
         spans.append(same)
     judged = tuple(
-        one.model_copy(update={"found_by": "resolver" if one.doc in evidence else _found_by(one.found_by)})
-        for one in review.judged
+        one.model_copy(update={"found_by": evidence.get(one.doc) or _found_by(one.found_by)}) for one in review.judged
     )
     return review.model_copy(update={"spans": tuple(spans), "judged": judged})
 
 
 def _found_by(said: str) -> str:
     return said if said in ("pool", "reviewer") else "reviewer"
-
-
-def _look(
-    desk: Desk, stored: StoredCandidate, reviews: Collection[StoredReview], reviewer: Reviewer, now: datetime
-) -> Look:
-    return find_look(
-        stored,
-        tuple(reviews),
-        reviewer.subject,
-        leads="lead" in reviewer.roles,
-        now=now,
-        hours=desk.settings.second_look_hours,
-        others=lambda: desk.bench.others_since(reviewer.subject, now - timedelta(days=ALONE_DAYS)),
-    )
-
-
-def _own(reviews: Collection[StoredReview], reviewer: Reviewer, look: Look) -> StoredReview | None:
-    return next((one for one in reviews if one.reviewer == reviewer.subject and one.look == look), None)
-
-
-def _opinions(
-    stored: StoredCandidate, reviews: Collection[StoredReview], reviewer: Reviewer
-) -> tuple[OtherOpinion, ...]:
-    labels = ("first", "second", "third", "fourth", "fifth")
-    return tuple(
-        OtherOpinion(
-            label=labels[at] if at < len(labels) else f"{at + 1}th",
-            own=one.reviewer == reviewer.subject,
-            review=one.review,
-            query=published_text(stored.candidate, one.review),
-        )
-        for at, one in enumerate(opinions_of(tuple(reviews)))
-    )

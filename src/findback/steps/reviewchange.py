@@ -1,6 +1,6 @@
 """One change to a review at a time, each giving a new one; nothing here saves."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 from findback.errors import UsageError
 from findback.model.candidate import Candidate, RedactedText
@@ -10,15 +10,15 @@ from findback.model.review import DroppedLink, Review, SpanDecision, TextPlace
 from findback.steps.reviewspans import texts_of
 
 EVIDENCE_GRADE = 3
-"""What a document starts with that a resolver named."""
+"""What a document starts with that a resolver named, or a model described."""
 MOST_FOUND = 100
 """Places of the same words redacted at once."""
 
 
-def begin_review(evidence: Iterable[str], documents: Documents | None) -> Review:
-    """Return what a review starts with: documents a resolver named, where the corpus has them."""
+def begin_review(evidence: Mapping[str, str], documents: Documents | None) -> Review:
+    """Return what a review starts with: documents that something speaks for, where the corpus has them."""
     known = [one for one in evidence if documents is None or documents.get(one) is not None]
-    return Review(judged=tuple(Judgement(doc=one, grade=EVIDENCE_GRADE, found_by="resolver") for one in known))
+    return Review(judged=tuple(Judgement(doc=one, grade=EVIDENCE_GRADE, found_by=evidence[one]) for one in known))
 
 
 def grade_document(review: Review, document: str, grade: int | None, *, found_by: str = "pool") -> Review:
@@ -71,7 +71,7 @@ def anchor_document(review: Review, document: str, anchor: str | None) -> Review
 
 
 def drop_document(review: Review, document: str, reason: str) -> Review:
-    """Return a review in which what a resolver named is no answer, and why.
+    """Return a review in which what something speaks for is no answer, and why.
 
     Raises:
         UsageError: If there is no reason.

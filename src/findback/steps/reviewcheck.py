@@ -1,16 +1,18 @@
 """What stands in the way of submitting a review: said while one works, not at the release."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 
 from findback.model.candidate import Candidate
-from findback.model.case import WORDINGS
+from findback.model.case import WORDINGS, Case
 from findback.model.protocols import Documents
 from findback.model.review import Review
 from findback.model.settings import ReviewSettings
 from findback.privacy.core import CoreRedactor
 from findback.privacy.finding import Finding
+from findback.steps.evidence import FoundBy
 from findback.steps.reviewspans import Numbers, decide_text, decisions_on, published_place, texts_of
+from findback.steps.roots import refuse_root
 from findback.text.placeholders import list_faults, strip_placeholders
 from findback.text.words import words
 
@@ -27,7 +29,8 @@ def check_review(
     review: Review,
     settings: ReviewSettings,
     *,
-    evidence: Sequence[str] = (),
+    evidence: Mapping[str, FoundBy] | None = None,
+    root: Case | None = None,
     documents: Documents | None = None,
     redactor: CoreRedactor | None = None,
     is_false: IsFalsePositive | None = None,
@@ -38,18 +41,25 @@ def check_review(
         candidate: What is reviewed.
         review: The review.
         settings: The team's own wordings.
-        evidence: Documents a resolver named.
+        evidence: Documents that something speaks for, and what.
+        root: The case a paraphrase was made from; its judgements are the paraphrase's.
         documents: The corpus; without it ids and anchors are not checked.
         redactor: Today's rules; without them strings are not checked again.
         is_false: What reviewers gave back; nothing when None.
     """
     if review.unrateable_reason is not None or review.later_reason is not None:
         return ()
+    if candidate.origin == "paraphrase":
+        return (
+            *_check_query(candidate, review, redactor, is_false),
+            *_check_paraphrase(review, root),
+            *_check_strings(review, redactor),
+        )
     return (
         *_check_query(candidate, review, redactor, is_false),
         *_check_wording(review, settings),
         *_check_answer(review),
-        *_check_evidence(review, evidence),
+        *_check_evidence(review, evidence or {}),
         *_check_documents(review, documents),
         *_check_strings(review, redactor),
     )
@@ -107,12 +117,21 @@ def _check_answer(review: Review) -> Iterator[str]:
             yield "only what answers is quoted, and a quote has words"
 
 
-def _check_evidence(review: Review, evidence: Sequence[str]) -> Iterator[str]:
+def _check_paraphrase(review: Review, root: Case | None) -> Iterator[str]:
+    if refusal := refuse_root(root):
+        yield f"{refusal}: reject it"
+    own = (review.judged, review.dropped, review.no_answer_reason, review.wording, review.context)
+    if any(own) or review.document_wanted or review.not_visible:
+        yield "a paraphrase takes its label from the case it was made from: take back what is said besides"
+
+
+def _check_evidence(review: Review, evidence: Mapping[str, FoundBy]) -> Iterator[str]:
     answering = {one.doc for one in review.judged if one.grade >= 1}
     dropped = {one.document for one in review.dropped}
-    missing = sum(1 for one in dict.fromkeys(evidence) if one not in answering | dropped)
-    if missing:
-        yield f"{missing} document(s) the resolver named are neither an answer nor dropped with a reason"
+    missing = Counter[str](by for one, by in evidence.items() if one not in answering | dropped)
+    for by, said in (("resolver", "the resolver named"), ("described", "the model described")):
+        if missing[by]:
+            yield f"{missing[by]} document(s) {said} are neither an answer nor dropped with a reason"
     if answering & dropped:
         yield "a document is dropped and an answer at once"
 

@@ -1,6 +1,7 @@
 """What reviewers gave back, told again by the workbench's key: the value itself is nowhere."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from functools import cache
 
 from findback.model.candidate import Candidate
 from findback.model.review import Review
@@ -34,23 +35,29 @@ def false_positive_rule(key: Key) -> FalsePositiveRule:
     return rule
 
 
-def is_false_positive(key: Key, known: Collection[FalsePositive], review: Review | None = None) -> IsFalsePositive:
+def is_false_positive(
+    key: Key, known: Collection[FalsePositive] | Callable[[], Collection[FalsePositive]], review: Review | None = None
+) -> IsFalsePositive:
     """Return what says whether a finding is one that reviewers gave back; never for secrets and checksummed ids.
 
     Args:
         key: The workbench's key.
-        known: What submitted reviews gave back.
+        known: What submitted reviews gave back, or what reads it: only asked where something is found.
         review: A review on its way, whose own count too.
     """
-    hmacs = {one.value_hmac for one in known if one.type not in NEVER}
-    if review is not None:
-        hmacs |= {
-            value_hmac(key, one.type, one.original)
-            for one in review.spans
-            if one.action == "restore" and one.original is not None and one.type not in NEVER
-        }
+
+    @cache
+    def given_back() -> frozenset[str]:
+        hmacs = {one.value_hmac for one in (known() if callable(known) else known) if one.type not in NEVER}
+        if review is not None:
+            hmacs |= {
+                value_hmac(key, one.type, one.original)
+                for one in review.spans
+                if one.action == "restore" and one.original is not None and one.type not in NEVER
+            }
+        return frozenset(hmacs)
 
     def is_false(finding: Finding, value: str) -> bool:
-        return finding.type not in NEVER and value_hmac(key, finding.type, value) in hmacs
+        return finding.type not in NEVER and value_hmac(key, finding.type, value) in given_back()
 
     return is_false

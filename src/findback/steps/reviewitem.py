@@ -1,12 +1,15 @@
 """One candidate as its reviewer sees it: what is masked, what is decided, and what stands in the way."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple
 
 from findback.model.candidate import Candidate, DocumentLink, RedactedText, RoleInThread, RuleHit
+from findback.model.case import Case
 from findback.model.review import Review, SpanDecision, Stage
+from findback.model.written import Written
 from findback.privacy.masking import HIDDEN
+from findback.steps.evidence import FoundBy
 from findback.steps.reviewspans import Place, decisions_on, published_place, texts_of
 from findback.text.placeholders import find_placeholders
 from findback.workbench.asks import AskAnswer
@@ -112,8 +115,12 @@ class Item(NamedTuple):
     """Everybody's; only after one's own is submitted, or for a lead who settles a disagreement."""
     answers: tuple[AskAnswer, ...]
     """What resolvers said who were asked."""
-    evidence: tuple[str, ...]
-    """Documents a resolver named, then or when asked: none of them is dropped without a reason."""
+    evidence: Mapping[str, FoundBy]
+    """Documents a resolver named, then or when asked, or a model described: none is dropped without a reason."""
+    written: Written | None
+    """How a model came to write it; None for what a person asked."""
+    root: Case | None
+    """The case it says in other words, for a paraphrase; None also where the set no longer has it."""
     may_show_original: bool
 
 

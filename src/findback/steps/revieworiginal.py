@@ -3,16 +3,17 @@
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple
+from typing import TypeVar
 
 from findback.errors import FindbackError, MissingError, RefusedError, UsageError
-from findback.model.candidate import Candidate, RedactedText
+from findback.model.candidate import Candidate, RedactedSpan, RedactedText
+from findback.model.protocols import SILENT, Progress
 from findback.model.review import Review, SpanDecision
 from findback.model.reviewer import Reviewer
 from findback.model.thread import Thread
 from findback.model.turn import Turn
 from findback.privacy.key import Key
-from findback.sources.format import Source, SourceOptions
+from findback.sources.format import Reading, Source, SourceOptions
 from findback.sources.recognise import load_source
 from findback.steps.review import keep_with_originals, own_review, visible
 from findback.steps.reviewdesk import Desk
@@ -20,6 +21,8 @@ from findback.steps.reviewspans import SpanPlace, texts_of
 from findback.workbench.false_positives import refuse_false_positive
 from findback.workbench.reviews import Saved
 from findback.workspace import Workspace
+
+Piece = TypeVar("Piece")
 
 LONGEST = 1_000
 """Characters of one original that are shown."""
@@ -29,14 +32,8 @@ PARENTS = 2
 UNREADABLE = "the export cannot be read again: keep the placeholder, or reject the candidate"
 
 
-class Original(NamedTuple):
-    """The words that stood where a placeholder stands."""
-
-    words: str
-
-
-def show_original(desk: Desk, reviewer: Reviewer, key: str, at: SpanPlace, reason: str, *, now: datetime) -> Original:
-    """Return the words behind a placeholder, read from the export now; that they were shown is logged.
+def ask_original(desk: Desk, reviewer: Reviewer, key: str, at: SpanPlace, reason: str, *, now: datetime) -> None:
+    """Write down that somebody asks for the words behind a placeholder, and why; nothing is read yet.
 
     Args:
         desk: Where they review.
@@ -48,7 +45,7 @@ def show_original(desk: Desk, reviewer: Reviewer, key: str, at: SpanPlace, reaso
 
     Raises:
         RefusedError: If the settings do not allow it, or it is a secret or a checksummed identifier.
-        MissingError: If the candidate, the export or the message is not there, or says something else now.
+        MissingError: If there is no such candidate for them.
         UsageError: If there is no reason, or no placeholder exactly there.
     """
     if not desk.settings.show_original:
@@ -59,47 +56,73 @@ def show_original(desk: Desk, reviewer: Reviewer, key: str, at: SpanPlace, reaso
     candidate = visible(desk, reviewer, key).candidate
     if not 0 < len(reason.strip()) <= LONGEST_REASON:
         raise UsageError(f"showing an original needs a reason of at most {LONGEST_REASON} characters")
+    refuse_false_positive(_placeholder(candidate, at).type)
+    desk.bench.log_original(key, "asked", reviewer=reviewer.subject, reason=reason.strip(), now=now)
+
+
+def read_original(
+    desk: Desk, key: str, at: SpanPlace, *, reviewer: str, now: datetime, progress: Progress = SILENT
+) -> str:
+    """Return the words behind a placeholder that somebody asked for, read from the export now; kept nowhere.
+
+    It may have to read the whole export; that it could not be read is logged.
+
+    Args:
+        desk: Where the candidate is.
+        key: The candidate.
+        at: The placeholder.
+        reviewer: Who asked.
+        now: When it happens.
+        progress: Told of every thread that is read.
+
+    Raises:
+        MissingError: If the candidate, the export or the message is not there, or says something else now.
+    """
+    candidate = desk.bench.get(key).candidate
     text = texts_of(candidate).get((at.place, at.position))
-    applied = [one for one in text.spans if one.band == "applied"] if text is not None else []
-    span = next((one for one in applied if (one.start, one.end) == (at.start, at.end)), None)
-    if text is None or span is None:
-        raise UsageError("there is no placeholder exactly there")
-    refuse_false_positive(span.type)
     try:
-        raw = read_raw(desk.workspace, desk.key, candidate, text)
-        words = find_original(text, raw, at) if raw is not None else None
+        refuse_false_positive(_placeholder(candidate, at).type)
+        raw = read_raw(desk.workspace, desk.key, candidate, text, progress) if text is not None else None
+        words = find_original(text, raw, at) if text is not None and raw is not None else None
     except FindbackError:
         words = None
     if words is None or len(words) > LONGEST:
-        desk.bench.log_original(key, reviewer=reviewer.subject, reason=reason.strip(), shown=False, now=now)
+        desk.bench.log_original(key, "unreadable", reviewer=reviewer, now=now)
         raise MissingError(UNREADABLE, hint="the file moved or changed, or its words cannot be told apart")
-    desk.bench.log_original(key, reviewer=reviewer.subject, reason=reason.strip(), shown=True, now=now)
-    return Original(words)
+    return words
 
 
-def restore_span(
+def note_shown(desk: Desk, reviewer: Reviewer, key: str, *, now: datetime) -> None:
+    """Write down that somebody is shown, now, the words they asked for.
+
+    Raises:
+        MissingError: If there is no such candidate for them: they are not to be shown anything.
+    """
+    visible(desk, reviewer, key)
+    desk.bench.log_original(key, "shown", reviewer=reviewer.subject, now=now)
+
+
+def give_back(
     desk: Desk,
     reviewer: Reviewer,
     key: str,
     at: SpanPlace,
-    reason: str,
+    words: str,
     *,
     revision: int,
     now: datetime,
     request_id: str | None = None,
 ) -> Saved:
-    """Give back what redaction took: read it from the export again and put it into the reviewer's own draft.
+    """Put what `read_original` read into the reviewer's own draft, where the placeholder stood.
 
     Raises:
-        RefusedError: As `show_original`.
-        MissingError: As `show_original`.
+        RefusedError: If it is a secret or a checksummed identifier.
+        MissingError: If there is no such candidate for them.
         ReviewConflictError: If another window saved meanwhile; carries what is stored.
         UsageError: If it overlaps another decision, or there is no placeholder exactly there.
     """
-    words = show_original(desk, reviewer, key, at, reason, now=now).words
-    candidate = visible(desk, reviewer, key).candidate
-    text = texts_of(candidate)[at.place, at.position]
-    kind = next(one.type for one in text.spans if (one.start, one.end) == (at.start, at.end))
+    kind = _placeholder(visible(desk, reviewer, key).candidate, at).type
+    refuse_false_positive(kind)
     own = own_review(desk, reviewer, key, now=now)
     others = tuple(one for one in own.spans if SpanPlace(one.place, one.position, one.start, one.end) != at)
     given = SpanDecision.model_validate({**at._asdict(), "type": kind, "action": "restore", "original": words})
@@ -107,7 +130,18 @@ def restore_span(
     return keep_with_originals(desk, reviewer, key, review, revision=revision, now=now, request_id=request_id)
 
 
-def read_raw(workspace: Workspace, key: Key, candidate: Candidate, text: RedactedText) -> str | None:
+def _placeholder(candidate: Candidate, at: SpanPlace) -> RedactedSpan:
+    text = texts_of(candidate).get((at.place, at.position))
+    applied = [one for one in text.spans if one.band == "applied"] if text is not None else []
+    found = next((one for one in applied if (one.start, one.end) == (at.start, at.end)), None)
+    if found is None:
+        raise UsageError("there is no placeholder exactly there")
+    return found
+
+
+def read_raw(
+    workspace: Workspace, key: Key, candidate: Candidate, text: RedactedText, progress: Progress = SILENT
+) -> str | None:
     """Return the raw text that a stored one was made of, from the export; None where the export has it no longer.
 
     Raises:
@@ -123,11 +157,14 @@ def read_raw(workspace: Workspace, key: Key, candidate: Candidate, text: Redacte
         skip_bad=True,
         since=min(moments) - timedelta(days=1) if moments else None,
     )
+    progress.start("Reading the export", None)
     for path in _find_exports(workspace, source, candidate.file):
-        raws = _read_texts(source, path, options, key, candidate)
+        raws = _texts_of(source.read(path, options), key, candidate, progress)
         found = next((raw for raw in raws if key.hmac(raw) == text.raw_hmac), None)
         if found is not None:
+            progress.finish()
             return found
+    progress.finish()
     return None
 
 
@@ -142,12 +179,17 @@ def _find_exports(workspace: Workspace, source: Source, named: str) -> Iterator[
             yield path
 
 
-def _read_texts(source: Source, path: Path, options: SourceOptions, key: Key, candidate: Candidate) -> Iterator[str]:
-    reading = source.read(path, options)
+def _texts_of(reading: Reading, key: Key, candidate: Candidate, progress: Progress) -> Iterator[str]:
     if reading.threads is not None:
-        yield from _of_threads(reading.threads, key, candidate)
+        yield from _of_threads(_watched(reading.threads, progress), key, candidate)
     elif reading.turns is not None:
-        yield from _of_turns(reading.turns)
+        yield from _of_turns(_watched(reading.turns, progress))
+
+
+def _watched(read: Iterator[Piece], progress: Progress) -> Iterator[Piece]:
+    for one in read:
+        progress.advance()
+        yield one
 
 
 def _of_threads(threads: Iterator[Thread], key: Key, candidate: Candidate) -> Iterator[str]:

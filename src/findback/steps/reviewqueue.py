@@ -146,7 +146,7 @@ def bench_filters(reviewer: Reviewer, filters: QueueFilters) -> CandidateFilters
 
 def turn_of(desk: Desk, reviewer: Reviewer, now: datetime) -> Turn:
     """Return who asks for work; a single reviewer's second look comes after the hours the settings say."""
-    alone = desk.bench.others_since(reviewer.subject, now - timedelta(days=ALONE_DAYS)) == 0
+    alone = not desk.bench.others_since(reviewer.subject, now - timedelta(days=ALONE_DAYS))
     before = now - timedelta(hours=desk.settings.second_look_hours) if alone else None
     return Turn(reviewer.subject, now, before, settles="lead" in reviewer.roles)
 

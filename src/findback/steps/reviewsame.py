@@ -1,6 +1,7 @@
 """The same value elsewhere: said once, decided everywhere it still waits."""
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -44,6 +45,23 @@ def count_same(desk: Desk, reviewer: Reviewer, key: str, at: SpanPlace) -> SameC
     """
     found = list(_same(desk, reviewer, key, at))
     return SameCount(len(found), len({one.candidate for one in found}))
+
+
+def count_suggested(desk: Desk, reviewer: Reviewer, key: str, said: Sequence[tuple[str, str]]) -> list[int]:
+    """Return in how many other candidates that are not decided yet each of some suggestions stands.
+
+    Args:
+        desk: Where they review.
+        reviewer: Who looks; what they may not see is not counted.
+        key: The candidate the suggestions are in.
+        said: Type and words of each.
+    """
+    reviewer.require("reviewer", "lead")
+    holders: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for kind in {kind for kind, _ in said}:
+        for one in desk.bench.suggested(kind, audiences=tuple(reviewer.audiences), limit=MOST * 10):
+            holders[kind, same_value(kind, one.words)].add(one.candidate)
+    return [len(holders[kind, same_value(kind, words)] - {key}) for kind, words in said]
 
 
 def apply_to_same(desk: Desk, reviewer: Reviewer, key: str, decision: SpanDecision, *, now: datetime) -> Applied:

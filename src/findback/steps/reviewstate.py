@@ -55,7 +55,12 @@ def top_gold(review: Review) -> frozenset[str]:
 
 
 def agree(candidate: Candidate, first: Review, second: Review) -> bool:
-    """Return whether two reviews say the same: whether it can be answered, by which document, in which words."""
+    """Return whether two reviews say the same: whether it can be answered, by which document, in which words.
+
+    Of a paraphrase both say that it asks the same, and nothing else.
+    """
+    if candidate.origin == "paraphrase":
+        return published_text(candidate, first) == published_text(candidate, second)
     answers = [answer_of(one) for one in (first, second)]
     if (answers[0] == "no-answer") is not (answers[1] == "no-answer"):
         return False
@@ -138,7 +143,7 @@ def find_look(
     leads: bool,
     now: datetime,
     hours: int,
-    others: Callable[[], int],
+    alone: Callable[[], bool],
 ) -> Look:
     """Return which look at a candidate somebody takes.
 
@@ -152,7 +157,7 @@ def find_look(
         leads: Whether they settle disagreements.
         now: When.
         hours: How long must lie between the two looks.
-        others: Counts the other people who reviewed anything lately; asked only where it matters.
+        alone: Says whether nobody else reviewed anything lately; asked only where it matters.
     """
     own = {one.look: one for one in reviews if one.reviewer == reviewer}
     if leads and (3 in own or is_disagreement(stored.state, reviews)):
@@ -164,4 +169,4 @@ def find_look(
         return 1
     if len(opinions_of(reviews)) != 1 or now - first.at < timedelta(hours=hours):
         return 1
-    return 2 if others() == 0 else 1
+    return 2 if alone() else 1

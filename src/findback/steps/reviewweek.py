@@ -45,6 +45,6 @@ def read_moment(written: str) -> datetime | None:
     """Return a moment written in ISO 8601 with its offset; None for anything else."""
     try:
         moment = datetime.fromisoformat(written)
-    except ValueError:
+        return moment.astimezone(UTC) if moment.tzinfo is not None else None
+    except (ValueError, OverflowError):
         return None
-    return moment.astimezone(UTC) if moment.tzinfo is not None else None

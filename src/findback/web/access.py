@@ -36,6 +36,7 @@ ACCESS: Mapping[str, frozenset[RoleName]] = MappingProxyType(
         "item_document": REVIEWERS,
         "change_item": REVIEWERS,
         "show_original": REVIEWERS,
+        "original": REVIEWERS,
         "ask_resolver": LEADS,
         "answer_ask": ANYONE,  # whoever holds the link; behind the login where there is one
         "give_answer": ANYONE,
@@ -65,6 +66,7 @@ ACCESS: Mapping[str, frozenset[RoleName]] = MappingProxyType(
         "privacy": PRIVACY,
         "privacy_exclude": PRIVACY,
         "privacy_purge": PRIVACY,
+        "cancel_erasure": PRIVACY,
         "tokens": ADMINS,
         "make_token": ADMINS,
         "revoke_token": ADMINS,

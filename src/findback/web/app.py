@@ -1,4 +1,4 @@
-"""The application: middleware, routes, and the one dependency that decides who may use which."""
+"""The application: middleware and routes, each behind the one place that decides who may use it."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -6,13 +6,13 @@ from importlib import import_module
 from urllib.parse import urlsplit
 
 from anyio.to_thread import current_default_thread_limiter
-from fastapi import APIRouter, Depends, FastAPI
+from fastapi import APIRouter, FastAPI
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware.sessions import SessionMiddleware
 from starlette.staticfiles import StaticFiles
 
 from findback.web.access import ACCESS
-from findback.web.authorise import authorise
+from findback.web.authorise import Guarded
 from findback.web.claims import ClaimsReader
 from findback.web.entries import Entries
 from findback.web.faults import LastResort, install_faults
@@ -28,6 +28,7 @@ PAGES = (
     "entry",
     "queue",
     "item",
+    "originals",
     "cases",
     "scores",
     "gaps",
@@ -52,7 +53,6 @@ def create_app(site: Site) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
-        dependencies=[Depends(authorise)],
         separate_input_output_schemas=False,
         lifespan=_work,
     )
@@ -97,7 +97,9 @@ async def _work(app: FastAPI) -> AsyncIterator[None]:
 
 
 def _refuse_unlisted(router: APIRouter) -> None:
-    """Stop at start where a route is in no row of the access table."""
+    """Stop at start where a route is in no row of the access table, or looks at none."""
+    if not all(isinstance(route, Guarded) for route in router.routes):
+        raise RuntimeError("a route does not look who asks")
     names = {str(getattr(route, "name", "")) for route in router.routes}
     if unlisted := names - set(ACCESS):
         raise RuntimeError(f"no role is named for {', '.join(sorted(unlisted))}")

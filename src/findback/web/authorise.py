@@ -1,16 +1,19 @@
 """Who asks, and whether they may: runs before every route."""
 
 import hmac
-from typing import NamedTuple
+from collections.abc import Callable, Coroutine
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from fastapi import Request
+from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.responses import Response
 
 from findback.steps.review import Reviewer
 from findback.web.access import is_open, may
-from findback.web.faults import wants_page
+from findback.web.faults import StaleFormError, wants_page
 from findback.web.limits import ENTRIES, READS, WRITES, Limits
 from findback.web.sessions import find_bearer, find_session
 from findback.web.site import Site
@@ -28,6 +31,20 @@ class Visitor(NamedTuple):
     def may(self, route: str) -> bool:
         """Return whether they may use a route."""
         return may(self.reviewer.roles, route)
+
+
+class Guarded(APIRoute):
+    """A route that looks who asks before it reads what they send."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return what answers a request."""
+        answer = super().get_route_handler()
+
+        async def look_and_answer(request: Request) -> Response:
+            await authorise(request)
+            return await answer(request)
+
+        return look_and_answer
 
 
 async def authorise(request: Request) -> None:
@@ -54,10 +71,14 @@ async def authorise(request: Request) -> None:
         if not visitor.may(route):
             raise HTTPException(403, "your roles do not allow this")
     if request.method not in SAFE and visitor is not None and visitor.csrf is not None:
-        given = request.headers.get("x-csrf-token") or str((await request.form()).get("csrf", ""))
+        # Kept whole, so that the route can read it once more, whatever kind it says it is.
+        await request.body()
+        form = await request.form()
+        given = request.headers.get("x-csrf-token") or str(form.get("csrf", ""))
         # A form may claim an encoding in which it holds what is no text.
         if not hmac.compare_digest(given.encode("utf-8", "surrogatepass"), visitor.csrf.encode()):
-            raise HTTPException(403, "the form is out of date: load the page again")
+            texts = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
+            raise StaleFormError([pair for pair in texts if pair[0] != "csrf"])
 
 
 def require_login(request: Request) -> None:
@@ -104,4 +125,7 @@ def _ask_to_log_in(request: Request, site: Site) -> HTTPException:
     if wants_page(request) and request.method in SAFE:
         there = quote(request.url.path, safe="/")
         return HTTPException(303, "log in", headers={"Location": f"/login?next={there}"})
-    return HTTPException(401, "log in first", headers={"WWW-Authenticate": "Bearer"})
+    said = "log in first"
+    if wants_page(request):
+        said = "you are logged out, and nothing was saved: log in in another tab, then send this form again"
+    return HTTPException(401, said, headers={"WWW-Authenticate": "Bearer"})

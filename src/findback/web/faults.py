@@ -55,12 +55,28 @@ def answer_fault(request: Request, status: int, code: str, message: str, hint: s
     return render_page(request, "fault.html", status=status, code=code, message=message, hint=hint)
 
 
+class StaleFormError(HTTPException):
+    """A form without the token of its session: the page may be from an earlier login."""
+
+    def __init__(self, fields: Sequence[tuple[str, str]]) -> None:
+        super().__init__(403, "the form is out of date: load the page again")
+        self.fields = fields
+        """What it holds, so that whoever filled it in can send it once more."""
+
+
 def install_faults(app: FastAPI) -> None:
     """Make an application answer every error in the one shape."""
 
     @app.exception_handler(FindbackError)
     async def known(request: Request, error: FindbackError) -> Response:
         return answer_fault(request, error.http_status, error.code, error.message, error.hint)
+
+    @app.exception_handler(StaleFormError)
+    async def stale(request: Request, error: StaleFormError) -> Response:
+        if not wants_page(request) or not error.fields:
+            return answer_fault(request, error.status_code, _NAMES[403], str(error.detail))
+        there = f"{request.url.path}{'?' + request.url.query if request.url.query else ''}"
+        return render_page(request, "stale.html", status=error.status_code, fields=error.fields, there=there)
 
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: HTTPException) -> Response:

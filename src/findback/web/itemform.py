@@ -10,7 +10,6 @@ from findback.model.candidate import Candidate
 from findback.model.record import Record
 from findback.model.review import Review, SpanDecision
 from findback.steps import reviewchange as change
-from findback.steps.review import Item
 from findback.steps.reviewspans import SpanPlace
 from findback.web.fields import Empty
 
@@ -33,15 +32,16 @@ class ItemForm(Record):
     end: Annotated[int | None, Field(ge=0, le=1_000_000), Empty] = None
     type: Annotated[str, Field(max_length=40)] = ""
     line: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    job: Annotated[int | None, Field(ge=1, le=2**31 - 1), Empty] = None
+    """Number of the job that read an original."""
 
 
-def apply_change(candidate: Candidate, before: Item, form: ItemForm) -> Review:
+def apply_change(candidate: Candidate, review: Review, form: ItemForm) -> Review:
     """Return the review with the one change a form asks for.
 
     Raises:
         UsageError: If the change makes no sense.
     """
-    review = before.review
     if form.do.startswith("grade-") and form.do[6:] in ("0", "1", "2", "3"):
         return change.grade_document(review, form.document, int(form.do[6:]), found_by="pool")
     if form.do.startswith("wording-"):

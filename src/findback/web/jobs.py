@@ -3,24 +3,20 @@
 import json
 import logging
 import threading
-from collections.abc import Callable, Mapping
+import time
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import ValidationError
 
 from findback.errors import FindbackError
 from findback.files import write_atomically
-from findback.model.protocols import Progress
 from findback.model.record import Record, Request
-from findback.steps.evaluate import EvaluateRequest, evaluate
-from findback.steps.gaps import list_gaps, open_near
-from findback.steps.release import ReleaseRequest, ReleaseResult, release
-from findback.steps.releases import DiffRequest, ReleaseComparison, compare_releases
 from findback.web.site import Site
-from findback.workbench.jobs import Job
+from findback.web.work import CANNOT_STOP, PRIVATE, WORK, Failure, Kind
+from findback.workbench.jobs import OVER, Job
 
 LOG = logging.getLogger("findback.web")
 
@@ -30,33 +26,10 @@ BEAT = 2.0
 """Seconds between two signs of life."""
 POLL = 5.0
 """Seconds between two looks for work that another server was given."""
-CANNOT_STOP = frozenset({"release"})
-"""Kinds that run to their end once they began: half of one is finished by the next."""
-
-Kind = Literal["release", "diff", "gaps", "evaluate"]
-LABELS: dict[str, str] = {
-    "release": "Release",
-    "diff": "Compare releases",
-    "gaps": "Find the nearest documents of gaps",
-    "evaluate": "Score the search systems",
-}
-
-
-class NearestDocuments(Record):
-    """Documents that come nearest to the questions nothing answers, by case."""
-
-    nearest: dict[str, list[str]]
-
-
-class Scoring(Record):
-    """What scoring gave: how many retrievers; the scores are on their own page."""
-
-    heading: str
-    retrievers: int
-
-
-class NoRequest(Request):
-    """Nothing is to be said."""
+SOON = 2.0
+"""Seconds that somebody waits for work that is mostly done at once, before they are shown how far it is."""
+MOST_AT_ONCE = 4
+"""Jobs done beside the queue at a time."""
 
 
 class Stopped(Exception):  # noqa: N818  (no error: somebody asked for it)
@@ -91,45 +64,15 @@ class JobProgress:
             raise Stopped
 
 
-def _release(site: Site, job: Job, request: ReleaseRequest, progress: Progress) -> Record:
-    return release(site.workspace, request, reviewer=job.reviewer, progress=progress)
-
-
-def _diff(site: Site, job: Job, request: DiffRequest, progress: Progress) -> Record:
-    return compare_releases(site.workspace, request, progress=progress)
-
-
-def _gaps(site: Site, job: Job, request: NoRequest, progress: Progress) -> Record:
-    documents = site.desk.documents
-    gaps = [gap for theme in list_gaps(site.workspace).themes for gap in theme.gaps]
-    if documents is None or not gaps:
-        return NearestDocuments(nearest={})
-    with open_near(site.workspace, documents, progress=progress) as near:
-        found = near([gap.query for gap in gaps])
-    return NearestDocuments(nearest={gap.case: one for gap, one in zip(gaps, found, strict=True)})
-
-
-def _evaluate(site: Site, job: Job, request: EvaluateRequest, progress: Progress) -> Record:
-    found = evaluate(site.workspace, request, progress=progress)
-    return Scoring(heading=found.set.heading, retrievers=len(found.retrievers))
-
-
-WORK: Mapping[str, tuple[type[Request], type[Record], Callable[[Site, Job, Any, Progress], Record]]] = {
-    "release": (ReleaseRequest, ReleaseResult, _release),
-    "diff": (DiffRequest, ReleaseComparison, _diff),
-    "gaps": (NoRequest, NearestDocuments, _gaps),
-    "evaluate": (EvaluateRequest, Scoring, _evaluate),
-}
-"""What each kind of job is asked with, gives, and does. No result holds a text of anybody's."""
-
-
 class Worker:
-    """Does the stored jobs of a site, oldest first."""
+    """Does the stored jobs of a site: the oldest first in a thread of its own, some at once beside it."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
         self._wake, self._over = threading.Event(), threading.Event()
+        self._ended = threading.Condition()
         self._thread: threading.Thread | None = None
+        self._beside: list[threading.Thread] = []
 
     def start(self) -> None:
         """Begin to work in a thread; what an earlier server left half done is done again."""
@@ -137,15 +80,39 @@ class Worker:
         self._thread.start()
 
     def stop(self, seconds: float = 10.0) -> None:
-        """Stop after the current step of the current job; another server takes it over."""
+        """Stop after the current step of the current jobs; another server takes them over."""
         self._over.set()
         self._wake.set()
-        if self._thread is not None:
-            self._thread.join(seconds)
+        until = time.monotonic() + seconds
+        for thread in (*([self._thread] if self._thread is not None else []), *self._beside):
+            thread.join(max(0.0, until - time.monotonic()))
 
     def wake(self) -> None:
         """Look for work now."""
         self._wake.set()
+
+    def do_at_once(self, kind: Kind, request: Request, *, reviewer: str) -> int:
+        """Begin a job beside the queue and return its number; where many are done so already, it waits in the queue."""
+        self._beside = [one for one in self._beside if one.is_alive()]
+        at_once = len(self._beside) < MOST_AT_ONCE
+        values, now = request.model_dump(mode="json", exclude_defaults=True), self._site.now()
+        number = self._site.bench.add_job(kind, values, reviewer=reviewer, now=now, running=at_once)
+        if at_once:
+            job = self._site.bench.job(number)
+            thread = threading.Thread(target=self._try, args=(job,), name="findback-job", daemon=True)
+            self._beside.append(thread)
+            thread.start()
+        else:
+            self.wake()
+        return number
+
+    def wait_for(self, number: int, seconds: float | None = None) -> Job:
+        """Return a job when it is over, or as far as it is after so many seconds; `SOON` when None."""
+        until = time.monotonic() + (SOON if seconds is None else seconds)
+        while (job := self._site.bench.job(number)).state not in OVER and (left := until - time.monotonic()) > 0:
+            with self._ended:
+                self._ended.wait(min(left, 0.1))
+        return job
 
     def work_once(self) -> bool:
         """Do the oldest job that waits; return whether there was one."""
@@ -154,8 +121,12 @@ class Worker:
         if job is None:
             return False
         if job.state == "cancelling":
-            bench.finish_job(job.number, "cancelled", now=now)
+            bench.finish_job(job.number, "cancelled", now=now, forget=job.kind in PRIVATE)
             return True
+        return self._perform(job)
+
+    def _perform(self, job: Job) -> bool:
+        """Do a job that is marked as running; return whether it is over."""
         progress = JobProgress(stoppable=job.kind not in CANNOT_STOP)
         done = threading.Event()
         beating = threading.Thread(target=self._beat, args=(job, progress, done), daemon=True)
@@ -178,7 +149,9 @@ class Worker:
         finally:
             done.set()
             beating.join()
-        bench.finish_job(job.number, state, now=self._site.now(), error=error)
+        self._site.bench.finish_job(job.number, state, now=self._site.now(), error=error, forget=job.kind in PRIVATE)
+        with self._ended:
+            self._ended.notify_all()
         return True
 
     def _do(self, job: Job, progress: JobProgress) -> Record:
@@ -197,14 +170,17 @@ class Worker:
 
     def _run(self) -> None:
         while not self._over.is_set():
-            try:
-                busy = self.work_once()
-            except FindbackError as error:
-                LOG.error("jobs wait: %s", error.code)  # noqa: TRY400  (its values are private)
-                busy = False
-            if not busy:
+            if not self._try():
                 self._wake.wait(POLL)
                 self._wake.clear()
+
+    def _try(self, job: Job | None = None) -> bool:
+        """Do a job, the oldest where none is given; a database that does not answer only makes it wait."""
+        try:
+            return self.work_once() if job is None else self._perform(job)
+        except FindbackError as error:
+            LOG.error("jobs wait: %s", error.code)  # noqa: TRY400  (its values are private)
+            return False
 
 
 def add_job(site: Site, worker: Worker, kind: Kind, request: Request, *, reviewer: str) -> int:
@@ -213,13 +189,6 @@ def add_job(site: Site, worker: Worker, kind: Kind, request: Request, *, reviewe
     number = site.bench.add_job(kind, values, reviewer=reviewer, now=site.now())
     worker.wake()
     return number
-
-
-class Failure(Record):
-    """Why a job failed, in findback's own words."""
-
-    message: str
-    hint: str | None = None
 
 
 def keep_result(site: Site, number: int, result: Record) -> None:

@@ -21,6 +21,8 @@ def environment() -> ImmutableSandboxedEnvironment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        # They come with the package: nobody changes them while it runs.
+        auto_reload=False,
     )
     made.filters |= {"shown": show_in_place, "estimate": say_estimate, "moved": say_moved}
     return made

@@ -141,6 +141,8 @@ def configure(site: Site, **options: Any) -> uvicorn.Config:
     """Return how the server of a site runs: it says little of itself, and logs no address of a page or a person."""
     # The access log would hold addresses of pages and people; errors are logged by kind and place.
     logging.getLogger("uvicorn.access").disabled = True
+    # What is odd about a form is answered; the library's word for it is no line of the log.
+    logging.getLogger("python_multipart").setLevel(logging.ERROR)
     return uvicorn.Config(
         create_app(site),
         access_log=False,

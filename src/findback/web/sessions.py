@@ -1,9 +1,12 @@
 """Who a cookie or a token stands for."""
 
 import secrets
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
+from findback.errors import StorageError
+from findback.model.settings import RoleName
 from findback.steps.localreviewer import AUDIENCES, local_name
 from findback.steps.review import Reviewer
 from findback.web.access import ROLES
@@ -35,14 +38,12 @@ def start_session(site: Site, claims: Claims) -> str:
     """Begin a session and return the token for the cookie."""
     token, now = make_token(), site.now()
     keep_claims(site, token, claims, until=now + (LOCAL_LONGEST if site.local else LONGEST))
-    roles = ROLES if site.local else roles_of(site.serve, claims.groups)
-    site.bench.remember_reviewer(claims.subject, name=claims.name, roles=roles, now=now)
     site.bench.clear_sessions(now=now, idle_since=now - LOCAL_LONGEST)
     return token
 
 
 def keep_claims(site: Site, token: str, claims: Claims, *, until: datetime, csrf: str | None = None) -> None:
-    """Write down, under the digest of a token, what the provider said about who has it."""
+    """Write down, under the digest of a token, what the provider said about who has it, and which roles that gives."""
     now = site.now()
     content = {
         "csrf": csrf or secrets.token_urlsafe(24),
@@ -52,6 +53,7 @@ def keep_claims(site: Site, token: str, claims: Claims, *, until: datetime, csrf
         "local": site.local,
     }
     site.bench.put_session(digest_token(token), content, reviewer=claims.subject, now=now, until=until)
+    site.bench.remember_reviewer(claims.subject, name=claims.name, roles=_roles(site, claims), now=now)
 
 
 def find_session(site: Site, token: str) -> Login | None:
@@ -62,7 +64,9 @@ def find_session(site: Site, token: str) -> Login | None:
     if found is None or found.reviewer is None or found.content.get("local") is not site.local:
         return None
     if now - found.seen_at > SEEN:
-        site.bench.touch_session(digest_token(token), now=now)
+        with suppress(StorageError):
+            # A disk that is full or read-only still lets people read, and tells them when they save.
+            site.bench.touch_session(digest_token(token), now=now)
     content: dict[str, Any] = found.content
     claims = Claims(found.reviewer, content.get("name"), tuple(content.get("groups", ())))
     read_at = datetime.fromisoformat(str(content["read_at"]))
@@ -75,17 +79,20 @@ def end_session(site: Site, token: str) -> None:
 
 
 def find_bearer(site: Site, token: str) -> Reviewer | None:
-    """Return who an API token acts for, with no more roles than the token's scopes."""
+    """Return who an API token acts for, in no more roles than its scopes and than they have themselves; else None.
+
+    What they have is what their last login said, or the provider when it was asked again since.
+    """
     found = site.bench.api_token(token, now=site.now())
-    if found is None:
+    if found is None or not found.roles:
         return None
-    roles = tuple(role for role in ROLES if role in found.scopes)
+    roles = tuple(role for role in ROLES if role in found.roles)
     return Reviewer(subject=found.reviewer, name=found.name, roles=roles, audiences=_audiences(site, roles))
 
 
 def reviewer_of(site: Site, claims: Claims) -> Reviewer:
     """Return a logged-in person with the roles that today's settings give their groups."""
-    roles = ROLES if site.local else roles_of(site.serve, claims.groups)
+    roles = _roles(site, claims)
     return Reviewer(subject=claims.subject, name=claims.name, roles=roles, audiences=_audiences(site, roles))
 
 
@@ -93,6 +100,10 @@ def local_visitor() -> Claims:
     """Return who uses the page in local mode: whoever is logged in to the machine."""
     name = local_name()
     return Claims(name, name, ())
+
+
+def _roles(site: Site, claims: Claims) -> tuple[RoleName, ...]:
+    return ROLES if site.local else roles_of(site.serve, claims.groups)
 
 
 def _audiences(site: Site, roles: tuple[str, ...]) -> tuple[str, ...]:

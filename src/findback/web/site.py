@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from findback.model.settings import ServeSettings
 from findback.steps.review import Desk
+from findback.web.originals import Originals
 from findback.workbench.store import Workbench
 from findback.workspace import Workspace
 
@@ -29,6 +30,8 @@ class Site:
     now: Callable[[], datetime] = _now
     entry: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
     """Local mode: the one-time token of the link that the terminal prints."""
+    originals: Originals = field(default_factory=Originals, repr=False)
+    """Words read again for somebody, until they have them."""
 
     @property
     def workspace(self) -> Workspace:

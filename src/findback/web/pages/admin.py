@@ -3,20 +3,32 @@
 from datetime import timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Path, Query, Request
+from fastapi import APIRouter, Form, Query, Request
 from pydantic import BeforeValidator, Field
 from starlette.responses import RedirectResponse, Response
 
-from findback.errors import FindbackError, UsageError
+from findback.errors import FindbackError, MissingError, UsageError
 from findback.model.record import Record
 from findback.model.settings import RoleName
-from findback.steps.erase import Erasure, ExcludeRequest, PurgeRequest, exclude, purge
+from findback.steps.erase import (
+    Erasure,
+    ErasureOrder,
+    ExcludeRequest,
+    PurgeRequest,
+    order_exclusion,
+    order_purge,
+)
 from findback.web.access import ROLES
+from findback.web.authorise import Guarded
+from findback.web.jobs import Worker, read_result
+from findback.web.pages.jobs import REFRESH, Number
 from findback.web.render import render_page
 from findback.web.site import Site
+from findback.web.work import Failure
+from findback.workbench.jobs import OVER, Job
 from findback.workspace import PLACES
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(route_class=Guarded, include_in_schema=False)
 
 EVENTS = 100
 NAMED = frozenset({"original", "token"})
@@ -31,9 +43,10 @@ Before = Annotated[
 
 
 class LogQuery(Record):
-    """From where the log is read."""
+    """From where the log is read, and which erasure is looked at."""
 
     before: Before = None
+    job: Annotated[int | None, Field(ge=1, le=2**31 - 1)] = None
 
 
 class PersonForm(Record):
@@ -65,8 +78,8 @@ class RevokeForm(Record):
 
 @router.get("/privacy")
 def privacy(request: Request, asked: Annotated[LogQuery, Query()]) -> Response:
-    """Show the audit log, what is kept where, and the forms to keep out and erase."""
-    return _show(request, before=asked.before)
+    """Show the audit log, what is kept where, the forms to keep out and erase, and how far that is."""
+    return _show(request, before=asked.before, number=asked.job)
 
 
 @router.post("/privacy/exclude")
@@ -75,10 +88,9 @@ def privacy_exclude(request: Request, form: Annotated[PersonForm, Form()]) -> Re
     site: Site = request.app.state.site
     asked = ExcludeRequest(person=_lines(form.person), channel=_lines(form.channel))
     try:
-        done = exclude(site.workspace, asked)
+        return _begin(request, order_exclusion(site.bench, site.desk.key, asked))
     except UsageError as error:
         return _show(request, status=422, fault=error)
-    return _show(request, done=done)
 
 
 @router.post("/privacy/purge")
@@ -88,10 +100,20 @@ def privacy_purge(request: Request, form: Annotated[PersonForm, Form()]) -> Resp
     asked = PurgeRequest(person=_lines(form.person), channel=_lines(form.channel), rejected=form.rejected == "yes")
     try:
         _require(form.sure == "yes", "tick that it is erased for good")
-        done = purge(site.workspace, asked)
+        return _begin(request, order_purge(site.bench, site.desk.key, asked))
     except UsageError as error:
         return _show(request, status=422, fault=error)
-    return _show(request, done=done)
+
+
+@router.post("/privacy/jobs/{number}/cancel")
+def cancel_erasure(request: Request, number: Number) -> Response:
+    """Stop an erasure that has not begun."""
+    site: Site = request.app.state.site
+    found = _find(request, number)
+    if found.state not in ("waiting", *OVER):
+        raise UsageError("it runs to its end once it began", hint="half an erasure would be none")
+    site.bench.cancel_job(number, now=site.now(), forget=True)
+    return RedirectResponse(f"/privacy?job={number}", status_code=303)
 
 
 @router.get("/tokens")
@@ -123,25 +145,53 @@ def make_token(request: Request, form: Annotated[TokenForm, Form()]) -> Response
 
 
 @router.post("/tokens/{number}/revoke")
-def revoke_token(
-    request: Request, number: Annotated[int, Path(ge=1, le=2**31 - 1)], form: Annotated[RevokeForm, Form()]
-) -> Response:
+def revoke_token(request: Request, number: Number, form: Annotated[RevokeForm, Form()]) -> Response:
     """Make a token useless from now on."""
     site: Site = request.app.state.site
     site.bench.revoke_api_token(number, now=site.now())
     return RedirectResponse("/tokens", status_code=303)
 
 
+def _begin(request: Request, order: ErasureOrder) -> Response:
+    """Begin to erase or keep out, and show what came of it, or how far it is."""
+    worker: Worker = request.app.state.worker
+    number = worker.do_at_once("erase", order, reviewer=request.state.visitor.reviewer.subject)
+    worker.wait_for(number)
+    return RedirectResponse(f"/privacy?job={number}", status_code=303)
+
+
+def _find(request: Request, number: int | None) -> Job:
+    """Return an erasure that somebody began.
+
+    Raises:
+        MissingError: If it is none of theirs.
+    """
+    site: Site = request.app.state.site
+    found = site.bench.job(number or 0)
+    if found.kind != "erase" or found.reviewer != request.state.visitor.reviewer.subject:
+        raise MissingError(f"there is no job {number}")
+    return found
+
+
+def _under_way(request: Request) -> Job | None:
+    """Return the newest erasure that somebody began and that is not over."""
+    site: Site = request.app.state.site
+    own = site.bench.jobs(reviewer=request.state.visitor.reviewer.subject, limit=200)
+    return next((job for job in own if job.kind == "erase" and job.state not in OVER), None)
+
+
 def _show(
     request: Request,
     *,
     before: int | None = None,
+    number: int | None = None,
     status: int = 200,
     fault: FindbackError | None = None,
-    done: Erasure | None = None,
 ) -> Response:
     site: Site = request.app.state.site
     events = site.bench.newest_events(limit=EVENTS, before=before)
+    job = _find(request, number) if number is not None else _under_way(request)
+    result = read_result(site, job) if job is not None and job.state in OVER else None
     return render_page(
         request,
         "privacy.html",
@@ -152,7 +202,10 @@ def _show(
         private=site.workspace.private,
         evalset=site.workspace.evalset,
         fault=fault,
-        done=done,
+        job=job,
+        done=result if isinstance(result, Erasure) else None,
+        failed=result if isinstance(result, Failure) else None,
+        refresh=REFRESH if job is not None and job.state not in OVER else None,
     )
 
 

@@ -7,10 +7,11 @@ from findback.measure.rater_agreement import RaterAgreement
 from findback.reporting.figures import NONE, figure, interval
 from findback.steps.reviewagreement import Agreement, measure_agreement
 from findback.text.safe import show_in_place
+from findback.web.authorise import Guarded
 from findback.web.render import render_page
 from findback.web.site import Site
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(route_class=Guarded, include_in_schema=False)
 
 
 @router.get("/agreement")

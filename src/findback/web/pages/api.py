@@ -10,9 +10,11 @@ from pydantic import Field, ValidationError
 
 from findback.evalset.manifest import Counts
 from findback.model.candidate import DocumentLink, RuleHit
+from findback.model.case import Case
 from findback.model.record import Record
 from findback.model.review import Note, Review, Stage
 from findback.model.reviewer import Reviewer
+from findback.model.written import Written
 from findback.steps.releases import list_releases
 from findback.steps.review import (
     Item,
@@ -28,6 +30,7 @@ from findback.steps.review import (
 )
 from findback.steps.reviewitem import SegmentKind, TextView
 from findback.text.safe import show_in_place
+from findback.web.authorise import Guarded
 from findback.web.faults import Problem
 from findback.web.site import Site
 from findback.workbench.reviews import Saved
@@ -46,7 +49,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
         429: "too many requests",
     }.items()
 }
-router = APIRouter(prefix="/v1", responses=PROBLEMS, tags=["review"])
+router = APIRouter(route_class=Guarded, prefix="/v1", responses=PROBLEMS, tags=["review"])
 
 Key = Annotated[str, Path(min_length=1, max_length=100, description="Key of a candidate.")]
 RequestId = Annotated[str, Field(min_length=1, max_length=100)]
@@ -117,6 +120,7 @@ class ItemAnswer(Record):
     rules: tuple[RuleHit, ...]
     links: tuple[DocumentLink, ...]
     evidence: tuple[str, ...]
+    """Documents that are not dropped without a reason: a resolver named them, or a model described them."""
     query: TextAnswer
     title: TextAnswer | None
     thread: tuple[TextAnswer, ...]
@@ -125,6 +129,10 @@ class ItemAnswer(Record):
     """What stands in the way of submitting."""
     second_opinion: bool
     disagreement: bool
+    written: Written | None = None
+    """How a model came to write it; None for what a person asked."""
+    root: Case | None = None
+    """For a paraphrase the case it says in other words, from which its label comes."""
 
 
 class ReviewInput(Record):
@@ -290,6 +298,7 @@ def _who(request: Request) -> tuple[Site, Reviewer]:
 
 def _item(found: Item) -> ItemAnswer:
     values = {name: getattr(found, name) for name in ItemAnswer.model_fields}
+    values["evidence"] = tuple(found.evidence)
     for name in ("query", "title", "thread"):
         view = values[name]
         values[name] = [_text(one) for one in view] if name == "thread" else view and _text(view)

@@ -10,11 +10,11 @@ from starlette.responses import Response
 from findback.errors import UsageError
 from findback.model.record import Record
 from findback.steps.reviewasks import answer_ask, make_ask, open_ask
-from findback.web.authorise import require_login
+from findback.web.authorise import Guarded, require_login
 from findback.web.render import render_page
 from findback.web.site import Site
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(route_class=Guarded, include_in_schema=False)
 
 DAYS = 7
 """How long a link is good for."""

@@ -23,16 +23,18 @@ from findback.steps.caselist import (
 from findback.steps.casemaking import WANTED_TAG
 from findback.steps.extracts import extract_matching
 from findback.steps.flagmiss import DOUBTS, FlagMissRequest, flag_miss, keep_label, read_doubt
+from findback.steps.lookagain import SEEN, answer_look, list_documents, read_pool
 from findback.steps.reviewfalse import is_false_positive
 from findback.steps.reviewpool import show_text
 from findback.steps.scoreboard import forget_evaluations
 from findback.steps.withdraw import WithdrawRequest, withdraw
 from findback.text.placeholders import strip_placeholders
+from findback.web.authorise import Guarded
 from findback.web.caseform import CaseForm, CasesQuery, DoubtForm, Label, LabelRow, WithdrawForm, judged_of, rows_of
 from findback.web.render import render_page
 from findback.web.site import Site
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(route_class=Guarded, include_in_schema=False)
 
 BACKED_BY = "item-analysis"
 """How a document came to be judged that a search returned instead of the gold."""
@@ -78,12 +80,14 @@ def send_change(request: Request, case_id: str, form: Annotated[CaseForm, Form()
             return _show(request, found, label=_searched(site, found, form))
         if form.do == "keep":
             keep_label(site.workspace, site.bench, request.state.visitor.reviewer, case_id, form.why, now=site.now())
+        elif form.do == "look":
+            _answer(site, request.state.visitor.reviewer, case_id, form)
         else:
             _change(site, request.state.visitor.reviewer, case_id, form)
     except CaseConflictError as error:
         return _show(request, found, label=_label_of(site, found, form), status=409, fault=error)
     except UsageError as error:
-        return _show(request, found, label=_label_of(site, found, form), status=422, fault=error)
+        return _show(request, found, label=_label_of(site, found, form), status=422, fault=error, form=form)
     return RedirectResponse(f"/cases/{case_id}", status_code=303)
 
 
@@ -120,16 +124,13 @@ def withdraw_case(request: Request, case_id: str, form: Annotated[WithdrawForm, 
         fault = UsageError("tick that it is erased for good")
         return _show(request, found, status=422, fault=fault, reason=form.reason)
     try:
-        done = withdraw(site.workspace, WithdrawRequest(cases=(case_id,), reason=form.reason), made=site.now())
+        asked = WithdrawRequest(cases=(case_id,), reason=form.reason)
+        reviewer: Reviewer = request.state.visitor.reviewer
+        done = withdraw(site.workspace, asked, made=site.now(), reviewer=reviewer.subject)
     except UsageError as error:
         return _show(request, found, status=422, fault=error, reason=form.reason)
     forget_heads()
     forget_evaluations()
-    for one in done.cases:
-        reviewer: Reviewer = request.state.visitor.reviewer
-        site.bench.add_case_change(
-            one, "withdrawn", role="lead", now=site.now(), why=form.reason.strip(), reviewer=reviewer.subject
-        )
     return render_page(request, "withdrawn.html", done=done)
 
 
@@ -162,6 +163,23 @@ def _change(site: Site, reviewer: Reviewer, case_id: str, form: CaseForm) -> Non
         reviewer,
         asked,
         now=site.now(),
+        documents=_documents(site),
+        given_back=is_false_positive(site.desk.key, site.bench.false_positives()),
+    )
+
+
+def _answer(site: Site, reviewer: Reviewer, case_id: str, form: CaseForm) -> None:
+    """Make the label what somebody who looked again says."""
+    answer_look(
+        site.workspace,
+        site.bench,
+        reviewer,
+        case_id,
+        {doc: int(grade) for doc, grade in zip(form.doc, form.grade, strict=False) if grade},
+        seen=form.seen,
+        now=site.now(),
+        why=form.why.strip()[:2_000] or SEEN,
+        no_answer_reason=form.reason.strip()[:2_000] or None,
         documents=_documents(site),
         given_back=is_false_positive(site.desk.key, site.bench.false_positives()),
     )
@@ -221,6 +239,13 @@ def _begin(site: Site, found: Case, doubt: tuple[str, str] | None) -> Label:
     )
 
 
+def _looks(site: Site, found: Case, documents: Sequence[str], form: CaseForm | None) -> list[LabelRow]:
+    """Return documents to grade, alike whether they are gold or not; with the grades that were just sent."""
+    sent = dict(zip(form.doc, form.grade, strict=False)) if form is not None else {}
+    rows = [LabelRow(one, None, int(sent[one]) if sent.get(one) else None) for one in documents]
+    return [_named(site, found, row) for row in rows]
+
+
 def _named(site: Site, case: Case, row: LabelRow) -> LabelRow:
     documents = _documents(site)
     known = documents.get(row.document) if documents is not None else None
@@ -246,10 +271,12 @@ def _show(
     status: int = 200,
     fault: FindbackError | None = None,
     reason: str = "",
+    form: CaseForm | None = None,
 ) -> Response:
     site: Site = request.app.state.site
     changes = site.bench.case_changes(found.id)
     newest = changes[0] if changes else None
+    pool = read_pool(newest)
     doubt = read_doubt(newest.after) if newest is not None and newest.what == "questioned" else None
     return render_page(
         request,
@@ -259,7 +286,10 @@ def _show(
         label=label or _begin(site, found, doubt),
         described=describe_label(found),
         seen=digest_case(found),
-        changes=[(change, _told(change.before), _told(change.after)) for change in changes],
+        # Whoever is to look again is not told what the label was.
+        changes=[(one, [], []) if pool else (one, _told(one.before), _told(one.after)) for one in changes],
+        looks=None if pool is None else _looks(site, found, list_documents(found, pool), form),
+        given=form,
         doubt=doubt,
         doubts=DOUBTS,
         doubt_why=newest.why if newest is not None and newest.why not in DOUBTS.values() else None,

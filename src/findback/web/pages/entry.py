@@ -7,12 +7,13 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from findback.errors import UsageError
+from findback.web.authorise import Guarded
 from findback.web.oidc import Provider, local_path, roles_of
 from findback.web.render import render_page
 from findback.web.sessions import end_session, local_visitor, start_session
 from findback.web.site import Site
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(route_class=Guarded, include_in_schema=False)
 
 
 @router.get("/")

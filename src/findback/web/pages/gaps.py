@@ -10,11 +10,13 @@ from findback.model.gaps import Gaps
 from findback.model.record import Record
 from findback.reporting.gaps import name_theme, render_gaps, summarise
 from findback.steps.gaps import list_gaps, with_nearest
-from findback.web.jobs import NearestDocuments, NoRequest, add_job, newest_result
+from findback.web.authorise import Guarded
+from findback.web.jobs import add_job, newest_result
 from findback.web.render import render_page
 from findback.web.site import Site
+from findback.web.work import NearestDocuments, NoRequest
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(route_class=Guarded, include_in_schema=False)
 
 TYPES = {"md": "text/markdown; charset=utf-8", "csv": "text/csv; charset=utf-8"}
 

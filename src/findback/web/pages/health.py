@@ -6,9 +6,10 @@ from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
 
+from findback.web.authorise import Guarded
 from findback.web.site import Site
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(route_class=Guarded, include_in_schema=False)
 
 _FORWARDED = frozenset({"forwarded", "x-forwarded-for", "x-real-ip"})
 LOOPBACK = frozenset({"127.0.0.1", "::1"})

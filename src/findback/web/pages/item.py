@@ -9,37 +9,33 @@ from fastapi import APIRouter, Form, Query, Request
 from pydantic import ConfigDict, Field
 from starlette.responses import RedirectResponse, Response
 
-from findback.errors import MissingError, RefusedError, UsageError
+from findback.errors import RefusedError, StorageError, UsageError
 from findback.model.hits import Span
 from findback.model.record import Record
+from findback.model.review import Stage
 from findback.model.reviewer import Reviewer
 from findback.reporting.inert import EXTRACT_LIMIT, Piece, pieces
-from findback.steps import reviewchange as change
-from findback.steps.review import Item, leave, open_item, reject, reserve, save, settle, submit, undo
-from findback.steps.revieworiginal import restore_span
-from findback.steps.revieworiginal import show_original as original_words
+from findback.steps.assist_shown import find_suggestion
+from findback.steps.review import Alter, Item, change, hold, leave, open_item, reject, undo
+from findback.steps.reviewchange import decide_span, describe_review
+from findback.steps.revieworiginal import give_back
 from findback.steps.reviewpool import Pooled, find_document, pool, search_documents, show_text
-from findback.steps.reviewsame import apply_to_same, count_same
-from findback.steps.reviewspans import SpanPlace
+from findback.steps.reviewsame import apply_to_same, count_suggested
+from findback.steps.reviewwritten import describe_written
+from findback.steps.wordings import list_wordings
 from findback.text.languages import load_stop_words
 from findback.text.placeholders import TYPES
 from findback.text.words import locate_words, words
-from findback.web.itemform import ItemForm, apply_change, decision_of, place_of
-from findback.web.pages.queue import next_of_week, parse_filters, take_next
+from findback.web.authorise import Guarded
+from findback.web.itemform import ItemForm, apply_change, decision_of
 from findback.web.render import render_page
 from findback.web.site import Site
+from findback.web.turns import Before, look_back, next_of_week, parse_filters, take_next, write_filters
 from findback.workbench.faults import ConflictError
 from findback.workbench.reviews import ReviewConflictError, answer_of
-from findback.workbench.state import State
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(route_class=Guarded, include_in_schema=False)
 
-MEANINGS = {
-    "plain": "says what it wants in words the documents use",
-    "vague": "says too little to tell what is wanted",
-    "symptom-first": "describes what happens, not what causes it",
-    "wrong-name": "calls the thing by an old, local or mistaken name",
-}
 MOST_COUNTED = 20
 """Suggestions of a question for which the same value is counted elsewhere."""
 
@@ -81,32 +77,6 @@ def item_document(request: Request, key: str, id: Annotated[str, Query(max_lengt
     )
 
 
-@router.post("/items/{key}/original")
-def show_original(request: Request, key: str, form: Annotated[ItemForm, Form()]) -> Response:
-    """Show once the words behind a placeholder, read again from the export; that they were shown is logged."""
-    site: Site = request.app.state.site
-    reviewer: Reviewer = request.state.visitor.reviewer
-    found = _open(request, key, ())
-    at = place_of(form)
-    try:
-        words = original_words(site.desk, reviewer, key, at, form.reason, now=site.now()).words
-        fault = None
-    except (MissingError, RefusedError, UsageError) as error:
-        words, fault = None, error
-    return render_page(
-        request,
-        "original.html",
-        status=200 if fault is None else fault.http_status,
-        item=found,
-        at=at,
-        words=words,
-        fault=fault,
-        reason=form.reason,
-        here=f"/items/{quote(key)}{_without(request)}",
-        request_id=secrets.token_urlsafe(9),
-    )
-
-
 @router.post("/items/{key}")
 def change_item(
     request: Request, key: str, form: Annotated[ItemForm, Form()], asked: Annotated[ItemQuery, Query()]
@@ -119,27 +89,16 @@ def change_item(
             leave(site.desk, reviewer, key)
             return _go_on(request, key)
         if form.do in ("submit", "later", "reject"):
-            _hand_in(site, reviewer, key, form)
+            _hand_in(request, key, form)
             return _go_on(request, key)
         if form.do == "undo":
             undo(site.desk, reviewer, key, revision=form.revision, now=site.now(), request_id=form.request)
         elif form.do == "restore":
-            restore_span(
-                site.desk,
-                reviewer,
-                key,
-                place_of(form),
-                form.reason,
-                revision=form.revision,
-                now=site.now(),
-                request_id=form.request,
-            )
+            _give_back(request, key, form)
         elif form.do in ("redact-everywhere", "keep-everywhere"):
-            _decide_everywhere(site, reviewer, key, form, _open(request, key, ()))
+            _decide_everywhere(request, key, form)
         else:
-            before = _open(request, key, ())
-            review = apply_change(site.bench.get(key).candidate, before, form)
-            save(site.desk, reviewer, key, review, revision=form.revision, now=site.now(), request_id=form.request)
+            _change(request, key, form, lambda candidate, review: apply_change(candidate, review, form))
     except ReviewConflictError:
         return _show(request, key, asked, status=409, conflict=_said(form))
     except ConflictError as error:
@@ -181,8 +140,8 @@ def _show(
     found = _open(request, key, asked.opened)
     if fault is None and found.state != "released":
         try:
-            reserve(site.desk, reviewer, key, now=site.now())
-        except ConflictError as error:
+            hold(site.desk, reviewer, key, now=site.now())
+        except (ConflictError, StorageError) as error:
             fault, hint = error.message, error.hint
     parts = {one.part for one in found.review.judged if one.grade >= 1}
     return render_page(
@@ -190,7 +149,8 @@ def _show(
         "item.html",
         status=status,
         item=found,
-        rows=_rows(site, reviewer, found, asked.q),
+        rows=[] if found.origin == "paraphrase" else _rows(site, reviewer, found, asked.q),
+        how_written=describe_written,
         q=asked.q,
         week=asked.week,
         before=_before(request, asked.before),
@@ -200,13 +160,15 @@ def _show(
         kept_query=[pair for pair in parse_qsl(str(request.url.query)) if pair[0] != "q"],
         document_link=lambda one: f"/items/{quote(key)}/document{_without(request, id=[one])}",
         here=f"/items/{quote(key)}{_without(request)}",
-        wordings={**MEANINGS, **site.desk.settings.wordings},
+        ask_original=f"/items/{quote(key)}/original{_without(request)}",
+        wordings=list_wordings(site.desk.settings),
         answer=answer_of(found.review) or "not said yet",
         parts=len(parts),
         types=TYPES,
         same=_same(site, reviewer, found),
         failures=site.desk.failures,
-        described=change.describe_review,
+        draft=find_suggestion(site.desk, reviewer, key),
+        described=describe_review,
         fault=fault,
         hint=hint,
         conflict=conflict,
@@ -246,40 +208,63 @@ def mark_words(text: str, wanted: Collection[str]) -> tuple[Piece, ...]:
 
 def _same(site: Site, reviewer: Reviewer, found: Item) -> dict[int, int]:
     """Return, by its beginning, in how many other candidates the value of a suggestion stands."""
-    query = found.query
-    waiting = [one for one in query.segments if one.kind == "suggested"]
-    return {
-        one.start: count_same(
-            site.desk, reviewer, found.key, SpanPlace(query.place, query.position, one.start, one.end)
-        ).candidates
-        for one in waiting[:MOST_COUNTED]
-    }
+    waiting = [one for one in found.query.segments if one.kind == "suggested"][:MOST_COUNTED]
+    counts = count_suggested(site.desk, reviewer, found.key, [(one.type or "", one.text) for one in waiting])
+    return {one.start: count for one, count in zip(waiting, counts, strict=True)}
 
 
-def _decide_everywhere(site: Site, reviewer: Reviewer, key: str, form: ItemForm, before: Item) -> None:
+def _change(request: Request, key: str, form: ItemForm, alter: Alter, stage: Stage = "draft") -> None:
+    site: Site = request.app.state.site
+    change(
+        site.desk,
+        request.state.visitor.reviewer,
+        key,
+        alter,
+        stage=stage,
+        revision=form.revision,
+        now=site.now(),
+        request_id=form.request,
+    )
+
+
+def _give_back(request: Request, key: str, form: ItemForm) -> None:
+    site: Site = request.app.state.site
+    reviewer: Reviewer = request.state.visitor.reviewer
+    held = site.originals.shown(form.job or 0, reviewer.subject, key, now=site.now())
+    if held is None:
+        raise UsageError("the words are not at hand any more", hint="have them shown again, then give them back")
+    give_back(
+        site.desk,
+        reviewer,
+        key,
+        held.at,
+        held.words,
+        revision=form.revision,
+        now=site.now(),
+        request_id=form.request,
+    )
+
+
+def _decide_everywhere(request: Request, key: str, form: ItemForm) -> None:
     """Save one decision here, then wherever the same value still waits."""
+    site: Site = request.app.state.site
     action: Literal["redact", "keep"] = "keep" if form.do == "keep-everywhere" else "redact"
     decision = decision_of(form).model_copy(update={"action": action})
-    review = change.decide_span(before.review, decision)
-    save(site.desk, reviewer, key, review, revision=form.revision, now=site.now(), request_id=form.request)
-    apply_to_same(site.desk, reviewer, key, decision, now=site.now())
+    _change(request, key, form, lambda _, review: decide_span(review, decision))
+    apply_to_same(site.desk, request.state.visitor.reviewer, key, decision, now=site.now())
 
 
-def _hand_in(site: Site, reviewer: Reviewer, key: str, form: ItemForm) -> None:
-    found = open_item(site.desk, reviewer, key, now=site.now())
-    review = found.review
-    revision, now, sent = form.revision, site.now(), form.request
+def _hand_in(request: Request, key: str, form: ItemForm) -> None:
+    site: Site = request.app.state.site
     if form.do == "reject":
-        reject(site.desk, reviewer, key, form.reason, revision=revision, now=now, request_id=sent)
-    elif form.do == "later":
-        if not form.reason.strip():
-            raise UsageError("say who or what could tell")
-        waiting = review.model_copy(update={"later_reason": form.reason.strip()[:2_000]})
-        submit(site.desk, reviewer, key, waiting, revision=revision, now=now, request_id=sent)
-    else:
-        cleared = review.model_copy(update={"later_reason": None, "unrateable_reason": None})
-        hand_in = settle if found.disagreement else submit
-        hand_in(site.desk, reviewer, key, cleared, revision=revision, now=now, request_id=sent)
+        reviewer: Reviewer = request.state.visitor.reviewer
+        reject(site.desk, reviewer, key, form.reason, revision=form.revision, now=site.now(), request_id=form.request)
+        return
+    if form.do == "later" and not form.reason.strip():
+        raise UsageError("say who or what could tell")
+    # What was put off or rejected before is neither now.
+    said = {"later_reason": form.reason.strip()[:2_000] if form.do == "later" else None, "unrateable_reason": None}
+    _change(request, key, form, lambda _, review: review.model_copy(update=said), "submitted")
 
 
 def _go_on(request: Request, key: str) -> Response:
@@ -292,26 +277,14 @@ def _go_on(request: Request, key: str) -> Response:
         return RedirectResponse(f"{there}&{urlencode({'before': key})}", status_code=303)
     found = take_next(site, reviewer, parse_filters(query), after=key)
     if found is None:
-        return RedirectResponse("/queue", status_code=303)
+        return RedirectResponse(f"/queue?{write_filters(parse_filters(query), before=key)}", status_code=303)
     return RedirectResponse(f"/items/{quote(found)}{_without(request, 'q', 'opened', before=[key])}", status_code=303)
 
 
-class Before(NamedTuple):
-    """The candidate one comes from."""
-
-    key: str
-    state: State
-    query: str
-    """The rest of its address."""
-
-
 def _before(request: Request, key: str) -> Before | None:
-    site: Site = request.app.state.site
-    reviewer: Reviewer = request.state.visitor.reviewer
-    stored = site.bench.candidate(key) if key else None
-    if stored is None or stored.candidate.audience not in reviewer.audiences:
-        return None
-    return Before(key, stored.state, _without(request, "before", "q", "opened"))
+    return look_back(
+        request.app.state.site, request.state.visitor.reviewer, key, _without(request, "before", "q", "opened")
+    )
 
 
 def _without(request: Request, *names: str, **changed: Sequence[object]) -> str:

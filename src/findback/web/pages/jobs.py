@@ -7,12 +7,14 @@ from starlette.responses import RedirectResponse, Response
 
 from findback.errors import MissingError, UsageError
 from findback.evalset.releasediff import CHANGES
-from findback.web.jobs import CANNOT_STOP, LABELS, WORK, Failure, add_job, read_result
+from findback.web.authorise import Guarded
+from findback.web.jobs import add_job, read_result
 from findback.web.render import render_page
 from findback.web.site import Site
+from findback.web.work import CANNOT_STOP, LABELS, PRIVATE, WORK, Failure
 from findback.workbench.jobs import OVER, Job
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(route_class=Guarded, include_in_schema=False)
 
 REFRESH = 3
 """Seconds after which the page of a job that is not over loads itself again."""
@@ -23,7 +25,8 @@ Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
 def jobs(request: Request) -> Response:
     """List one's own jobs; a lead sees everybody's, without names."""
     site: Site = request.app.state.site
-    listed = site.bench.jobs(reviewer=None if _leads(request) else request.state.visitor.reviewer.subject)
+    own = None if _leads(request) else request.state.visitor.reviewer.subject
+    listed = [job for job in site.bench.jobs(reviewer=own, limit=200) if job.kind not in PRIVATE][:50]
     waits = any(job.ended_at is None for job in listed)
     return render_page(request, "jobs.html", jobs=listed, labels=LABELS, refresh=REFRESH if waits else None)
 
@@ -76,7 +79,7 @@ def repeat_job(request: Request, number: Number) -> Response:
 def _find(request: Request, number: int) -> Job:
     site: Site = request.app.state.site
     found: Job = site.bench.job(number)
-    if found.reviewer != request.state.visitor.reviewer.subject and not _leads(request):
+    if found.kind in PRIVATE or (found.reviewer != request.state.visitor.reviewer.subject and not _leads(request)):
         raise MissingError(f"there is no job {number}")
     return found
 

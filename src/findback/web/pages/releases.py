@@ -12,12 +12,13 @@ from findback.model.record import Record
 from findback.steps.casediff import diff_cases
 from findback.steps.release import ReleaseRequest
 from findback.steps.releases import DiffRequest, list_releases
+from findback.web.authorise import Guarded
 from findback.web.jobs import add_job, newest_result
 from findback.web.render import render_page
 from findback.web.site import Site
 from findback.workbench.listing import CandidateFilters
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(route_class=Guarded, include_in_schema=False)
 
 Number = Annotated[
     Annotated[int, Field(ge=1, le=1_000_000)] | None, BeforeValidator(lambda value: None if value == "" else value)

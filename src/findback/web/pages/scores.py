@@ -22,11 +22,12 @@ from findback.steps.scoreboard import (
     render_evaluation,
 )
 from findback.steps.scorechart import draw_scores
+from findback.web.authorise import Guarded
 from findback.web.jobs import add_job
 from findback.web.render import render_page
 from findback.web.site import Site
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(route_class=Guarded, include_in_schema=False)
 
 AXES = ("stratum", "wording", "answer", "origin", "language")
 NAMESPACE = 'xmlns="http://www.w3.org/2000/svg"'

@@ -12,12 +12,14 @@ function say(text, bad = false) {
 }
 
 /** Put the page the server answered in place of this one, and stay where the reader was.
- * @param {Response} answer */
+ * @param {Response} answer @returns {Promise<string>} what is wrong, where the server only says that */
 async function show(answer) {
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   const main = page.querySelector("main");
+  // A page that only says what is wrong takes the place of nothing: what was typed stays where it is.
+  if (page.body.dataset.page === "fault") return main?.querySelector("p")?.textContent || "the server refused it";
   const here = document.querySelector("main");
-  if (!main || !here) throw new Error("no page came back");
+  if (!main || !here || answer.status >= 500) throw new Error("no page came back");
   const focused = document.activeElement?.id;
   const moved = new URL(answer.url).pathname !== location.pathname;
   here.replaceWith(document.adoptNode(main));
@@ -30,6 +32,7 @@ async function show(answer) {
   const place = (!moved && focused && document.getElementById(focused)) || document.getElementById("main");
   place?.focus({ preventScroll: !moved });
   if (moved) scrollTo(0, 0);
+  return "";
 }
 
 /** Whether a form is on its way, and the keys pressed meanwhile: they wait for the page they were meant for. */
@@ -46,18 +49,24 @@ async function send(form, button) {
   // @ts-ignore: a form holds texts only
   for (const [name, value] of new FormData(form, button)) body.append(name, value);
   say("Saving…");
+  const from = location.pathname;
   try {
     const answer = await fetch(form.action, { method: "POST", body, headers: { accept: "text/html" } });
-    if (!answer.ok && answer.status >= 500) throw new Error(String(answer.status));
-    await show(answer);
-    say(answer.ok ? "Saved." : "Not saved: see below.", !answer.ok);
-    if (answer.ok) setTimeout(() => notice.textContent === "Saved." && say(""), 2500);
+    const refused = await show(answer);
+    const said = refused ? `Not saved: ${refused}` : !answer.ok ? "Not saved: see below." : (location.pathname !== from && became()) || "Saved.";
+    say(said, !answer.ok);
+    if (answer.ok) setTimeout(() => notice.textContent === said && say(""), said === "Saved." ? 2500 : 6000);
   } catch {
     pressed.length = 0;
     say("Not saved: the server did not answer. What you chose is still on this page; press it again.", true);
   }
   busy = false;
   while (!busy && pressed.length) press(pressed.shift() ?? "");
+}
+
+/** Return what became of the candidate one comes from, as the page says it: said once more, a screen reader reads it out. */
+function became() {
+  return document.querySelector("[data-outcome] span")?.textContent ?? "";
 }
 
 document.addEventListener("submit", (event) => {
