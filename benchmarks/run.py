@@ -13,6 +13,8 @@ BENCHMARKS = (
     ("Scanning a Slack export", "chat_scan.py"),
     ("Redaction", "redaction_speed.py"),
     ("Wording of 100,000 pairs of 2 kB", "audit_speed.py"),
+    ("Asking a language model through a stated limit", "llm_pace.py"),
+    ("A model writing about 500 documents, killed ten times", "generate_run.py"),
     ("20 reviewers deciding 2,000 candidates", "review_load.py"),
 )
 

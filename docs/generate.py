@@ -19,11 +19,18 @@ from findback.retrievers.build import GROUP
 
 TARGET = Path(__file__).parent / "reference.md"
 WIDTH = "100"
-NESTED = {"models": ("list", "pull"), "label": ("quick", "judge", "export", "import"), "config": ("show",)}
+NESTED = {
+    "models": ("list", "pull"),
+    "label": ("quick", "judge", "export", "import"),
+    "assist": ("paraphrase", "classify", "cluster", "suggest"),
+    "glossary": ("suggest", "accept", "evaluate", "export"),
+    "config": ("show",),
+}
 OWN_SETTINGS = {
     "bm25": "Bm25Settings",
     "command": "CommandSettings",
     "dense": "EmbedderSettings",
+    "expand": "ExpandSettings",
     "file": "FileSettings",
     "fuse": "FuseSettings",
     "http": "HttpRetrieverSettings",

@@ -32,6 +32,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "load_cases": lambda **options: findback.load_cases("asked.jsonl", corpus="docs", **options),
     "evaluate": lambda **options: findback.evaluate(find, "asked.jsonl", corpus="docs", **options),
     "audit": lambda **options: findback.audit("asked.jsonl", corpus="docs", **options),
+    "compare": lambda **options: findback.compare({"a": find, "b": find}, "asked.jsonl", corpus="docs", **options),
 }
 
 
@@ -58,6 +59,7 @@ def test_unknown_options_are_named_with_those_there_are(portal: Path, name: str)
         ("evaluate", {"depth": "deep", "metrics": "RR@10"}, "metrics: input should be a valid tuple; depth: input"),
         ("evaluate", {"retrievers": ("bm25",)}, "retrievers: there is no such option"),
         ("evaluate", {"set": "other.jsonl"}, "set: there is no such option"),
+        ("compare", {"concurrency": 0}, "concurrency: input should be greater than 0"),
         ("audit", {"fail_over": 2}, "fail_over: input should be less than or equal to 1"),
     ],
 )
@@ -116,3 +118,19 @@ def test_dangling_gold_is_counted_once(portal: Path) -> None:
     result = findback.evaluate(find, cases, corpus="docs")
     assert sum("1 of 7 gold references" in note for note in result.set.notes) == 1
     assert cases.questions[-1].unresolved == ("canteen.md",)
+
+
+def test_functions_and_kept_runs_are_compared_alike(portal: Path) -> None:
+    """Two search functions, and the runs they left, give the same comparison, which prints and draws itself."""
+    systems = {"pages": find, "none": lambda query, k: []}
+    result = findback.compare(systems, "asked.jsonl", corpus="docs", production="pages")
+    assert [(pair.first, pair.second) for pair in result.pairs] == [("pages", "none")]
+    assert "Too few cases to tell pages and none apart" in str(result)
+    page = result._repr_html_()
+    assert "<svg" in page
+    assert "RR@10, first minus second" in page
+    runs = [one.run for one in result.systems if one.run is not None]
+    again = findback.compare(runs, "asked.jsonl", corpus="docs")
+    assert again.pairs == result.pairs
+    cases = findback.load_cases("asked.jsonl", corpus="docs")
+    assert findback.compare(systems, cases).pairs == result.pairs

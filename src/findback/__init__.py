@@ -2,15 +2,15 @@
 
 >>> import findback
 >>> sorted(findback.__all__)
-['audit', 'evaluate', 'load_cases', 'load_corpus', 'mine']
+['audit', 'compare', 'compare_across', 'evaluate', 'load_cases', 'load_corpus', 'mine']
 """
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from findback.api import audit, evaluate, load_cases, load_corpus, mine
+    from findback.api import audit, compare, compare_across, evaluate, load_cases, load_corpus, mine
 
-__all__ = ["audit", "evaluate", "load_cases", "load_corpus", "mine"]
+__all__ = ["audit", "compare", "compare_across", "evaluate", "load_cases", "load_corpus", "mine"]
 
 
 def __dir__() -> list[str]:

@@ -8,7 +8,9 @@ from findback.corpus.corpus import Corpus, corpus_of
 from findback.corpus.open import open_corpus
 from findback.errors import UsageError
 from findback.evalset.resolve import resolve
+from findback.model.across import Across
 from findback.model.audit import Audit
+from findback.model.compared import Comparison
 from findback.model.document import Document
 from findback.model.evaluation import Evaluation
 from findback.model.mined import Mined
@@ -19,7 +21,9 @@ from findback.model.record import Record
 from findback.model.settings import CorpusSettings
 from findback.reporting.notebook import render_html_fragment, render_text
 from findback.retrievers.python import PythonRetriever
+from findback.steps import across as across_step
 from findback.steps import audit as audit_step
+from findback.steps import compare as compare_step
 from findback.steps import evaluate as evaluate_step
 from findback.steps import mine as mine_step
 from findback.steps.opening import SetRequest, open_documents, open_questions
@@ -62,6 +66,36 @@ class MinedResult(Mined):
     @classmethod
     def of(cls, result: Mined) -> Self:
         """Return a record that prints itself."""
+        return cls.model_validate(result.model_dump())
+
+
+class ComparisonResult(Comparison):
+    """A comparison that prints as a table in a terminal, and as HTML with a picture in a notebook."""
+
+    def __str__(self) -> str:
+        return render_text(self)
+
+    def _repr_html_(self) -> str:
+        return render_html_fragment(self)
+
+    @classmethod
+    def of(cls, result: Comparison) -> Self:
+        """Return a comparison that prints itself."""
+        return cls.model_validate(result.model_dump())
+
+
+class AcrossResult(Across):
+    """A comparison across two sets, which prints as tables in a terminal and as HTML in a notebook."""
+
+    def __str__(self) -> str:
+        return render_text(self)
+
+    def _repr_html_(self) -> str:
+        return render_html_fragment(self)
+
+    @classmethod
+    def of(cls, result: Across) -> Self:
+        """Return a comparison that prints itself."""
         return cls.model_validate(result.model_dump())
 
 
@@ -185,6 +219,87 @@ def evaluate(
     return EvaluationResult.of(result)
 
 
+def compare(
+    systems: Systems | Sequence[str | Path],
+    cases: QuestionSet | str | Path | None = None,
+    *,
+    corpus: Corpus | str | Path | None = None,
+    **options: Any,
+) -> ComparisonResult:
+    """Compare systems on a set: which is better, and whether that can be told at all.
+
+    Args:
+        systems: Search functions or retrievers by name, as for `evaluate`; or names of findback.toml, ids of kept
+            runs and files of runs.
+        cases: A set that was read, or the file of one; the newest release when left out.
+        corpus: The documents; findback.toml's when left out.
+        options: Fields of `CompareRequest`, such as `baseline` or `lenient`.
+
+    Raises:
+        FindbackError: See `findback.steps.compare.compare`.
+    """
+    workspace = _workspace()
+    given = cases if isinstance(cases, QuestionSet) else None
+    place = Path(cases) if isinstance(cases, str | Path) else None
+    named, built = _name_or_build(systems)
+    request = _make(
+        compare_step.CompareRequest, options, unused=("systems",), systems=named, set=place, corpus=_path(corpus)
+    )
+    documents = corpus if isinstance(corpus, Corpus) else open_documents(workspace, request)
+    result = compare_step.compare(
+        workspace,
+        request,
+        systems=built,
+        questions=_resolve_once(given, documents) if given is not None else None,
+        documents=documents,
+    )
+    return ComparisonResult.of(result)
+
+
+def compare_across(
+    systems: Systems | Sequence[str | Path],
+    across: str,
+    cases: QuestionSet | str | Path | None = None,
+    *,
+    corpus: Corpus | str | Path | None = None,
+    **options: Any,
+) -> AcrossResult:
+    """Compare systems across two sets: do both put them into the same order?
+
+    Args:
+        systems: As for `compare`.
+        across: Two parts of the set (`generated,mined`), two releases (`3,4`), or two files of sets.
+        cases: The set whose parts are compared, or the file of one; the newest release when left out.
+        corpus: The documents; findback.toml's when left out.
+        options: Fields of `AcrossRequest`, such as `by`.
+
+    Raises:
+        FindbackError: See `findback.steps.across.compare_across`.
+    """
+    workspace = _workspace()
+    given = cases if isinstance(cases, QuestionSet) else None
+    place = Path(cases) if isinstance(cases, str | Path) else None
+    named, built = _name_or_build(systems)
+    request = _make(
+        across_step.AcrossRequest,
+        options,
+        unused=("systems",),
+        systems=named,
+        across=across,
+        set=place,
+        corpus=_path(corpus),
+    )
+    documents = corpus if isinstance(corpus, Corpus) else open_documents(workspace, request)
+    result = across_step.compare_across(
+        workspace,
+        request,
+        systems=built,
+        questions=_resolve_once(given, documents) if given is not None else None,
+        documents=documents,
+    )
+    return AcrossResult.of(result)
+
+
 def mine(
     paths: str | Path | Sequence[str | Path] = (), *, corpus: str | Path | None = None, **options: Any
 ) -> MinedResult:
@@ -231,6 +346,12 @@ def _workspace() -> Workspace:
 
 def _path(corpus: Corpus | str | Path | None) -> Path | None:
     return Path(corpus) if isinstance(corpus, str | Path) else None
+
+
+def _name_or_build(systems: Systems | Sequence[str | Path]) -> tuple[tuple[str, ...], list[Retriever]]:
+    if isinstance(systems, Sequence):
+        return tuple(map(str, (systems,) if isinstance(systems, str) else systems)), []
+    return (), _systems(systems)
 
 
 def _systems(search: Systems) -> list[Retriever]:

@@ -47,7 +47,9 @@ PLACES = {
         "findback runs --remove; by themselves beyond 200",
     ),
     "evaluations": Place(
-        "scores and comparisons with queries and titles of what was missed, as reports show them", "by hand"
+        "scores and comparisons with queries and titles of what was missed, and what a model wrote about documents, as "
+        "reports show them",
+        "by hand; texts that are withdrawn go by themselves",
     ),
     "snapshots": Place("ids and text digests of the corpus", "by hand; made again when missing"),
     "passages": Place("texts of the corpus, cut by the chunker", "by hand; made again when missing"),

@@ -84,8 +84,9 @@ def bare_workspace(folder: Path, settings: str = "") -> Workspace:
 
 
 def released_workspace(folder: Path, asked: Sequence[Case] | None = None, settings: str = "") -> Workspace:
-    """Return a workspace whose first release holds the questions."""
+    """Return a workspace whose first release holds the questions: so few that none of them is held out by chance."""
     workspace = bare_workspace(folder, settings)
-    made = release(workspace, ReleaseRequest(message="first"), ready=Ready(*(cases() if asked is None else asked)))
+    ready = Ready(*(cases(THEMES[:7]) if asked is None else asked))
+    made = release(workspace, ReleaseRequest(message="first"), ready=ready)
     assert made.number == 1, made.obstacles
     return workspace

@@ -12,7 +12,13 @@ from findback.workspace import Workspace
 CASES = 16
 SECOND, NOBODY = "c0000000000", "c0000000001"
 """The case with an unjudged document that both rank first, and the one that neither solves."""
-OTHERS = ("howto/vpn.md", "howto/badge.md", "runbooks/ingest.md", "policies/travel.md")
+OTHERS = (
+    # The first is a's own, the second b's.
+    "howto/vpn.md",
+    "howto/badge.md",
+    "runbooks/ingest.md",
+    "policies/travel.md",
+)
 
 
 def released(folder: Path, settings: str = "") -> Workspace:
@@ -39,17 +45,18 @@ def heads(made: Workspace) -> dict[str, Case]:
     return {case.id: case for case in read_cases(made.evalset / "cases.jsonl")}
 
 
-def two_systems(made: Workspace) -> tuple[MemoryRetriever, MemoryRetriever]:
-    """Return two systems that find every gold but two: one behind a page both rank first, one not at all."""
-    answers: list[dict[str, object]] = []
-    for own in ("howto/vpn.md", "howto/badge.md"):
-        found: dict[str, object] = {}
+def two_answers(made: Workspace) -> dict[str, dict[str, list[str]]]:
+    """Return what two systems find for each query: every gold but two, one behind a page both rank first, one never."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for name, own in zip("ab", OTHERS[:2], strict=True):
+        found[name] = {}
         for case in heads(made).values():
-            gold = case.judged[0].doc
-            rest = [one for one in OTHERS if one != own]
-            found[case.query] = {
-                SECOND: ["policies/leave.md", gold, own, *rest],
-                NOBODY: [own, *rest],
-            }.get(case.id, [gold, own, *rest])
-        answers.append(found)
-    return MemoryRetriever(answers[0], name="a"), MemoryRetriever(answers[1], name="b")
+            gold, rest = case.judged[0].doc, list(OTHERS[2:])
+            ranked = {SECOND: ["policies/leave.md", gold, own, *rest], NOBODY: [own, *rest]}
+            found[name][case.query] = ranked.get(case.id, [gold, own, *rest])
+    return found
+
+
+def two_systems(made: Workspace) -> tuple[MemoryRetriever, ...]:
+    """Return the two systems."""
+    return tuple(MemoryRetriever(answers, name=name) for name, answers in two_answers(made).items())

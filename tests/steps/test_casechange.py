@@ -1,5 +1,8 @@
 """Changing cases of the set."""
 
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -11,6 +14,7 @@ import pytest
 from builders.ready import portal, reviewed
 from findback.errors import RefusedError, StorageError, UsageError
 from findback.evalset.cases import read_cases, write_cases
+from findback.evalset.head import hold_head
 from findback.model.case import Case
 from findback.model.reviewer import Reviewer
 from findback.steps import casechange
@@ -62,21 +66,68 @@ def test_changes_at_the_same_time_are_all_kept(place: Place) -> None:
     assert {change.case_id for change in place.bench.case_changes()} == set(cases)
 
 
-def test_what_another_program_wrote_meanwhile_is_not_lost(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The head changed between reading and writing: the change is refused, and the other's stays."""
+@pytest.mark.parametrize("times", [1, 3, 100])
+def test_what_another_program_wrote_meanwhile_is_not_lost(
+    place: Place, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    """A head that is edited between reading and writing is read again; the other's edit stays, and so does the change.
+
+    Where somebody edits it all the time, the change is refused.
+    """
     first, second = list(place.cases.values())[:2]
-    real = casechange.open_check
+    real, left = casechange._check_label, iter(range(times))
 
-    def slow(*given: object, **named: object) -> object:
-        rest = [one for one in place.cases.values() if one.id != second.id]
-        write_cases(place.workspace.evalset / "cases.jsonl", [*rest, second.model_copy(update={"wording": "vague"})])
-        return real(*given, **named)  # type: ignore[arg-type]
+    def edited(*given: object) -> object:
+        if (number := next(left, None)) is not None:
+            rest = [one for one in place.cases.values() if one.id != second.id]
+            wording = "vague" if number % 2 == 0 else "symptom-first"
+            write_cases(
+                place.workspace.evalset / "cases.jsonl", [*rest, second.model_copy(update={"wording": wording})]
+            )
+        return real(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(casechange, "open_check", slow)
-    with pytest.raises(CaseConflictError):
-        place.change(first, wording="wrong-name")
-    assert (place.cases[first.id].wording, place.cases[second.id].wording) == ("plain", "vague")
-    assert place.bench.case_changes() == []
+    monkeypatch.setattr(casechange, "_check_label", edited)
+    if times == 100:
+        with pytest.raises(CaseConflictError):
+            place.change(first, wording="wrong-name")
+        assert place.cases[first.id].wording == "plain"
+        assert place.bench.case_changes() == []
+        return
+    place.change(first, wording="wrong-name")
+    assert (place.cases[first.id].wording, place.cases[second.id].wording) == ("wrong-name", "vague")
+    assert [one.case_id for one in place.bench.case_changes()] == [first.id]
+
+
+HOLDER = """
+import sys
+from pathlib import Path
+from findback.evalset.head import hold_head
+with hold_head(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.readline()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="folders are locked on POSIX alone")
+def test_a_change_waits_for_another_process(place: Place) -> None:
+    """While another server has the head nothing is written; when it lets go, or is killed, the change is made."""
+    cases = list(place.cases.values())
+    for at, killed in enumerate((False, True)):
+        command = [sys.executable, "-c", HOLDER, str(place.workspace.evalset)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+            assert other.stdout is not None
+            assert other.stdout.readline() == "held\n"
+            with pytest.raises(StorageError, match="another process"), hold_head(place.workspace.evalset, patience=0):
+                raise AssertionError("two hold it")
+            thread = threading.Thread(target=place.change, args=(cases[at],), kwargs={"wording": "vague"})
+            thread.start()
+            assert place.cases[cases[at].id].wording == "plain"
+            if killed:
+                other.kill()
+            else:
+                other.communicate("\n")
+            thread.join(timeout=20)
+        assert place.cases[cases[at].id].wording == "vague"
 
 
 def test_a_disk_that_refuses_leaves_everything_as_it_was(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

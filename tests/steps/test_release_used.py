@@ -164,6 +164,10 @@ def test_the_exam_is_told_from_the_system(tmp_path: Path) -> None:
     assert (effect.earlier.value if effect.earlier else None, effect.before.value) == (0.5, 0.25)
     assert (effect.system, effect.not_asked) == (-0.25, 0)
     assert effect.after.value == 0
+    assert effect.by_system is not None
+    assert effect.by_exam is not None
+    assert (effect.by_system.value, effect.by_exam.value) == (-0.25, pytest.approx(effect.exam))
+    assert effect.by_system.reason == "too few: 4 clusters, 8 needed"
 
 
 def test_there_is_nothing_to_compare_before_a_release(tmp_path: Path) -> None:

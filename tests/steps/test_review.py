@@ -372,7 +372,7 @@ def test_a_resolver_answers_one_question_once(at: SimpleNamespace) -> None:
         with pytest.raises(MissingError, match="not valid, or no longer"):
             answer_ask(at.desk, stale, [], None, now=moment)
     item = open_item(at.desk, ANA, Q, now=NOON)
-    assert item.evidence == (BADGE,)
+    assert item.evidence == {BADGE: "resolver"}
     assert item.answers[0].note == "ask me: ⟦EMAIL_1⟧"
     keep = SpanDecision(place="query", start=4, end=7, type="PERSON", action="keep")
     with pytest.raises(UsageError, match="neither an answer nor dropped"):

@@ -56,7 +56,7 @@ def grades(review: Review) -> list[tuple[str, int, int]]:
 
 def test_a_review_begins_with_what_the_resolver_named_and_the_corpus_has() -> None:
     """A resolver's document starts at grade 3; one that is no document any more does not start at all."""
-    begun = begin_review(["a.md", "gone.md"], corpus_of([Document(id="a.md", text="how to")]))
+    begun = begin_review({"a.md": "resolver", "gone.md": "resolver"}, corpus_of([Document(id="a.md", text="how to")]))
     assert [(one.doc, one.grade, one.found_by) for one in begun.judged] == [("a.md", 3, "resolver")]
 
 
@@ -89,7 +89,7 @@ def test_a_quote_goes_when_its_document_is_no_answer_any_more() -> None:
 
 def test_what_the_resolver_named_is_dropped_only_with_a_reason() -> None:
     """Dropping takes the judgement away and keeps the reason; grading it again forgets the reason."""
-    begun = begin_review(["a"], None)
+    begun = begin_review({"a": "resolver"}, None)
     with pytest.raises(UsageError):
         drop_document(begun, "a", "  ")
     dropped = drop_document(begun, "a", "an older version")

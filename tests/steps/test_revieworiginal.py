@@ -1,7 +1,5 @@
 """The words behind a placeholder: read from the export again, or not at all."""
 
-import json
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,6 +8,7 @@ import pytest
 
 from builders.candidates import NOON
 from builders.portal import write_portal
+from builders.reread import ASKED, open_portal, write_slack
 from findback.errors import MissingError, RefusedError, UsageError
 from findback.model.case import Judgement
 from findback.model.review import Review
@@ -19,64 +18,41 @@ from findback.privacy.finding import Finding
 from findback.steps.bench import open_bench
 from findback.steps.casemaking import BenchCases
 from findback.steps.mine import MineRequest, mine
-from findback.steps.review import open_desk, open_item, submit, undo
+from findback.steps.review import Desk, open_desk, open_item, submit, undo
 from findback.steps.reviewfalse import is_false_positive
-from findback.steps.revieworiginal import restore_span, show_original
+from findback.steps.revieworiginal import ask_original, give_back, note_shown, read_original
 from findback.steps.reviewspans import SpanPlace
+from findback.workbench.reviews import Saved
 from findback.workspace import open_workspace
 
-SITE = "https://docs.example.org"
 ANA = Reviewer("ana", None, ("reviewer",), ("public",))
 VPN = "howto/vpn.md"
-ASKED = "how do i get in from home with grafana@tool.example, ask Minh Tran?"
-
-
-def rows(asked: str, secret: str) -> list[dict[str, str]]:
-    said = [("1790003600.000100", "U2", asked), ("1790003660.000100", "U1", f"<{SITE}/howto/vpn/> not with {secret}")]
-    said.append(("1790003720.000100", "U2", "thanks, that was it"))
-    return [
-        {"type": "message", "ts": ts, "user": user, "text": text, "thread_ts": said[0][0]} for ts, user, text in said
-    ]
-
-
-def write_slack(place: Path, asked: str = ASKED, secret: str = "nothing", *, packed: bool) -> Path:
-    files = {
-        "users.json": [
-            {"id": "U1", "name": "minh.tran", "profile": {"real_name": "Minh Tran", "email": "minh@example.org"}},
-            {"id": "U2", "name": "anja.roth", "profile": {"real_name": "Anja Roth", "email": "anja@example.org"}},
-        ],
-        "channels.json": [{"id": "C1", "name": "help-desk"}],
-        "help-desk/2026-09-21.json": rows(asked, secret),
-    }
-    place.parent.mkdir(parents=True, exist_ok=True)
-    if packed:
-        with zipfile.ZipFile(place, "w") as archive:
-            for name, content in files.items():
-                archive.writestr(name, json.dumps(content))
-        return place
-    for name, content in files.items():
-        (place / name).parent.mkdir(parents=True, exist_ok=True)
-        (place / name).write_text(json.dumps(content))
-    return place
 
 
 @pytest.fixture(params=[True, False], ids=["archive", "folder"])
 def at(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[SimpleNamespace]:
-    extra = f"base_url = '{SITE}/'\n[mining]\nnames = false\n[review]\nshow_original = true\noverlap = 0.0\n"
-    root = write_portal(tmp_path / "portal", extra)
-    workspace = open_workspace(root, environment={"XDG_STATE_HOME": str(tmp_path / "state")})
-    secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
-    export = write_slack(
-        tmp_path / "exports" / "slack.zip" if request.param else tmp_path / "export",
-        secret=secret,
-        packed=request.param,
-    )
+    place = tmp_path / "exports" / "slack.zip" if request.param else tmp_path / "export"
+    workspace, export = open_portal(tmp_path, place, packed=request.param)
     mine(workspace, MineRequest(exports=(export,)))
     with open_bench(workspace) as bench, open_desk(workspace, bench) as desk:
         (stored,) = bench.list_candidates()
         yield SimpleNamespace(
             workspace=workspace, export=export, bench=bench, desk=desk, key=stored.candidate.key, packed=request.param
         )
+
+
+def show_original(desk: Desk, who: Reviewer, key: str, where: SpanPlace, reason: str) -> str:
+    """Ask for words, have them read and look at them."""
+    ask_original(desk, who, key, where, reason, now=NOON)
+    words = read_original(desk, key, where, reviewer=who.subject, now=NOON)
+    note_shown(desk, who, key, now=NOON)
+    return words
+
+
+def restore_span(at: SimpleNamespace, where: SpanPlace, reason: str) -> Saved:
+    """Have words shown, and give them back."""
+    words = show_original(at.desk, ANA, at.key, where, reason)
+    return give_back(at.desk, ANA, at.key, where, words, revision=0, now=NOON)
 
 
 def place_of(at: SimpleNamespace, kind: str, place: str = "query", position: int = 0) -> SpanPlace:
@@ -89,9 +65,12 @@ def place_of(at: SimpleNamespace, kind: str, place: str = "query", position: int
 def test_an_original_is_read_from_the_export_and_logged(at: SimpleNamespace) -> None:
     """Found by its HMAC, shown once, kept nowhere; who asked, when and why is written down."""
     where = place_of(at, "PERSON")
-    assert show_original(at.desk, ANA, at.key, where, "is it a product?", now=NOON).words == "Minh Tran"
-    (event,) = [one for one in at.bench.events() if one.kind == "original"]
-    assert (event.candidate, event.reviewer, event.details) == (at.key, "ana", {"outcome": "shown"})
+    assert show_original(at.desk, ANA, at.key, where, "is it a product?") == "Minh Tran"
+    events = [one for one in at.bench.events() if one.kind == "original"]
+    assert [(one.candidate, one.reviewer, one.details["outcome"]) for one in events] == [
+        (at.key, "ana", "asked"),
+        (at.key, "ana", "shown"),
+    ]
     assert [one.text for one in at.bench.texts() if one.place == "reason"] == ["is it a product?"]
     written = b"".join(one.read_bytes() for one in at.workspace.private.rglob("*") if one.is_file())
     assert b"Minh Tran" not in written
@@ -104,18 +83,18 @@ def test_without_the_permission_nothing_is_read(at: SimpleNamespace, tmp_path: P
     where = place_of(at, "PERSON")
     for reason in ("", " ", "x" * 501):
         with pytest.raises(UsageError, match="needs a reason"):
-            show_original(at.desk, ANA, at.key, where, reason, now=NOON)
+            show_original(at.desk, ANA, at.key, where, reason)
     with pytest.raises(RefusedError):
-        show_original(at.desk, Reviewer("p", None, ("privacy",), ("public",)), at.key, where, "why", now=NOON)
+        show_original(at.desk, Reviewer("p", None, ("privacy",), ("public",)), at.key, where, "why")
     with pytest.raises(RefusedError, match="never given back"):
-        show_original(at.desk, ANA, at.key, place_of(at, "SECRET", "line", 1), "why", now=NOON)
+        show_original(at.desk, ANA, at.key, place_of(at, "SECRET", "line", 1), "why")
     with pytest.raises(UsageError, match="no placeholder exactly there"):
-        show_original(at.desk, ANA, at.key, where._replace(start=where.start + 1), "why", now=NOON)
+        show_original(at.desk, ANA, at.key, where._replace(start=where.start + 1), "why")
     assert [one for one in at.bench.events() if one.kind == "original"] == []
     root = write_portal(tmp_path / "other", "")
     closed = open_workspace(root, environment={"XDG_STATE_HOME": str(tmp_path / "state")})
     with open_desk(closed, at.bench, key=at.desk.key) as desk, pytest.raises(RefusedError, match="does not show"):
-        show_original(desk, ANA, at.key, where, "why", now=NOON)
+        show_original(desk, ANA, at.key, where, "why")
 
 
 def test_an_export_that_changed_or_went_gives_nothing(at: SimpleNamespace) -> None:
@@ -123,19 +102,22 @@ def test_an_export_that_changed_or_went_gives_nothing(at: SimpleNamespace) -> No
     where = place_of(at, "PERSON")
     write_slack(at.export, ASKED.replace("Minh", "Mona"), packed=at.packed)
     with pytest.raises(MissingError, match="keep the placeholder"):
-        show_original(at.desk, ANA, at.key, where, "why", now=NOON)
+        show_original(at.desk, ANA, at.key, where, "why")
     (at.export if at.packed else at.export / "users.json").rename(at.export.parent / "moved")
     if not at.packed:
         (at.export / "help-desk").rename(at.export.parent / "moved too")
     with pytest.raises(MissingError):
-        show_original(at.desk, ANA, at.key, where, "why", now=NOON)
-    assert [one.details["outcome"] for one in at.bench.events() if one.kind == "original"] == ["unreadable"] * 2
+        show_original(at.desk, ANA, at.key, where, "why")
+    assert [one.details["outcome"] for one in at.bench.events() if one.kind == "original"] == [
+        "asked",
+        "unreadable",
+    ] * 2
 
 
 def test_what_is_given_back_is_published_and_remembered_by_its_digest(at: SimpleNamespace) -> None:
     """A false alarm of a rule: the words stand in the case, today's rules honour it, and undone it is forgotten."""
     where = place_of(at, "EMAIL")
-    saved = restore_span(at.desk, ANA, at.key, where, "a package, not an address", revision=0, now=NOON)
+    saved = restore_span(at, where, "a package, not an address")
     item = open_item(at.desk, ANA, at.key, now=NOON)
     assert item.query.text == "how do i get in from home with grafana@tool.example, ask ⟦PERSON_2⟧?"
     review = item.review.model_copy(
@@ -159,7 +141,7 @@ def test_what_is_given_back_is_published_and_remembered_by_its_digest(at: Simple
 def test_a_reviewer_cannot_send_words_of_their_own(at: SimpleNamespace) -> None:
     """What is given back comes from the server's own reading alone: a changed original is put right."""
     where = place_of(at, "PERSON")
-    saved = restore_span(at.desk, ANA, at.key, where, "why", revision=0, now=NOON)
+    saved = restore_span(at, where, "why")
     item = open_item(at.desk, ANA, at.key, now=NOON)
     forged = item.review.spans[0].model_copy(update={"original": "anything else"})
     review = Review(spans=(forged,), wording="plain", judged=(Judgement(doc=VPN, grade=3, found_by="pool"),))

@@ -13,6 +13,7 @@ from findback.evalset.cases import read_cases
 from findback.evalset.manifest import read_manifest
 from findback.evalset.release import read_release
 from findback.evalset.runs import load_run
+from findback.steps.bench import open_bench
 from findback.steps.evaluate import EvaluateRequest, evaluate
 from findback.steps.release import ReleaseRequest, release
 from findback.steps.withdraw import Withdrawn, WithdrawRequest, withdraw
@@ -219,3 +220,17 @@ def test_nothing_of_it_is_said(tmp_path: Path) -> None:
     """What a withdrawal reports holds no word of what it erased."""
     workspace, ready = two_releases(tmp_path)
     assert "giraffe" not in json.dumps(take_back(workspace, ready).model_dump(mode="json"))
+
+
+def test_the_history_of_a_case_says_that_it_was_withdrawn(tmp_path: Path) -> None:
+    """From the command line too: what, why and by whom, once, however often it is asked for."""
+    workspace, ready = two_releases(tmp_path)
+    with open_bench(workspace) as bench:
+        bench.add_case_change(GONE, "judged", role="lead", now=DAY, why=SECRET, reviewer="ana")
+    asked = WithdrawRequest(cases=(GONE,), reason="asked to")
+    for _ in range(2):
+        withdraw(workspace, asked, ready=ready, made=DAY, reviewer="noor")
+    with open_bench(workspace) as bench:
+        newest, *rest = bench.case_changes(GONE)
+    assert (newest.what, newest.why, newest.role, newest.at) == ("withdrawn", "asked to", "lead", DAY)
+    assert [one.what for one in rest] == ["judged"]

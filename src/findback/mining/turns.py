@@ -18,6 +18,7 @@ from findback.mining.rewrites import (
     quotes_rewrite,
     searches_of,
 )
+from findback.mining.tasks import TaskTally
 from findback.model.candidate import DocumentLink, RuleHit
 from findback.model.found import Found, FoundLine
 from findback.model.protocols import Documents, RawText
@@ -61,6 +62,8 @@ class MinedTurns:
     """Rules these traces cannot support, with the reason: missing is not zero."""
     dropped: Counter[str] = field(default_factory=Counter)
     """What was left out, by reason."""
+    tasks: TaskTally = field(default_factory=TaskTally)
+    """How tasks ended, over every turn."""
 
 
 def mine_turns(turns: Iterable[Turn], mining: TurnMining, documents: Documents | None = None) -> MinedTurns:
@@ -80,6 +83,7 @@ def mine_turns(turns: Iterable[Turn], mining: TurnMining, documents: Documents |
     corrected: set[tuple[str | None, str]] = set()
     for turn in turns:
         _count(turn, mined)
+        mined.tasks.add(turn, documents)
         if not searches_of(turn):
             continue
         hits = [hit for hit in _hits(turn, mining, cues) if hit.rule in mining.rules]

@@ -57,7 +57,7 @@ class AgainstCase(Record):
 
     case: ItemCase
     correlation: float
-    """Between the case and the mean on all other clusters, over systems, in [-1, 1]."""
+    """Over systems, between solving it and the share of all other clusters they solve, in [-1, 1]."""
     low: float
     """Lower end of its 95 % interval (Fisher's), for this case by itself."""
     high: float

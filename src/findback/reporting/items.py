@@ -24,6 +24,8 @@ from findback.reporting.verdict import list_names
 
 SHOWN = 10
 """Rows of each list that are shown unless all are asked for."""
+NAMED = 3
+"""Systems that are named in a list; more are counted, and JSON has them all."""
 _ID, _QUERY = Column("id", numeric=False, flexible=True), Column("Query", numeric=False, flexible=True)
 
 
@@ -44,7 +46,7 @@ def items_report(result: ItemAnalysis, *, every: bool = False) -> Report:
         Section(
             "everybody", "Everybody solves it: it tells no two systems apart", _cases(result.everybody, result, most)
         ),
-        Section("floors", "What not searching would score", (_floors(result),)),
+        Section("floors", "What a retriever that does not read the question would score", (_floors(result),)),
         Section("exam", "What the exam is made of", makeup_blocks(result.set)),
         Section("legend", "What the names mean", (Points(result.legend), _provenance(result))),
         Section("limits", "What this does not tell you", (Points(result.limits),)),
@@ -94,13 +96,14 @@ def _headline(result: ItemAnalysis) -> tuple[Block, ...]:
     beaten = [one.name for one in result.systems if _not_ahead(one)]
     if beaten:
         verb = "is" if len(beaten) == 1 else "are"
-        blocks.append(Prose(f"{list_names(beaten, 'and')} {verb} not shown to be better than not searching."))
+        blind = "a retriever that does not read the question"
+        blocks.append(Prose(f"{list_names(beaten, 'and')} {verb} not shown to be better than {blind}."))
     return tuple(blocks)
 
 
 def _not_ahead(system: ItemSystem) -> bool:
     ahead = system.ahead
-    return ahead is not None and ahead.value is not None and (ahead.value <= 0 or (ahead.low or 0.0) < 0)
+    return ahead is not None and ahead.value is not None and (ahead.low is None or ahead.low <= 0)
 
 
 def _share(cell: Cell, cases: int) -> str:
@@ -111,21 +114,10 @@ def _against(result: ItemAnalysis, most: int | None) -> tuple[Block, ...]:
     if not result.against:
         return ()
     rows = tuple(
-        (
-            text_cell(one.case.query),
-            text_cell(one.case.question),
-            _correlation(one),
-            *_who(one.case, result),
-        )
+        (text_cell(one.case.query), text_cell(one.case.question), _correlation(one), _solvers(one.case, result))
         for one in result.against[:most]
     )
-    columns = (
-        _QUERY,
-        _ID,
-        Column("correlation"),
-        Column("solved by", numeric=False, flexible=True),
-        Column("missed by", numeric=False, flexible=True),
-    )
+    columns = (_QUERY, _ID, Column("correlation"), Column("solved by", numeric=False, flexible=True))
     chance = "" if result.by_chance is None else f"; about {result.by_chance:.1f} would be by chance"
     title = f"{whole(len(result.against))} of {plural(result.rated, 'case')} on which systems differ{chance}"
     return _with_rest(Table(title, columns, rows, axis=(-1.0, 1.0)), len(result.against))
@@ -137,12 +129,14 @@ def _correlation(one: AgainstCase) -> Cell:
     return Cell(figure(one.correlation, signed=True), ends, value=one.correlation, reach=reach)
 
 
-def _who(case: ItemCase, result: ItemAnalysis) -> tuple[Cell, Cell]:
-    """Return who solves a case and who misses it."""
-    named = list(zip((one.name for one in result.systems), case.scores, strict=True))
-    solved = [name for name, score in named if score]
-    missed = [name for name, score in named if not score]
-    return text_cell(", ".join(solved)), text_cell(", ".join(missed))
+def _solvers(case: ItemCase, result: ItemAnalysis) -> Cell:
+    named = zip((one.name for one in result.systems), case.scores, strict=True)
+    return _name_few([name for name, score in named if score], result)
+
+
+def _name_few(names: Sequence[str], result: ItemAnalysis) -> Cell:
+    """Return the names of some systems, or how many they are where names would fill the line."""
+    return text_cell(", ".join(names) if len(names) <= NAMED else f"{len(names)} of {len(result.systems)}")
 
 
 def _second(result: ItemAnalysis, most: int | None) -> tuple[Block, ...]:
@@ -153,8 +147,7 @@ def _second(result: ItemAnalysis, most: int | None) -> tuple[Block, ...]:
             text_cell(one.query),
             text_cell(one.question),
             text_cell(one.document),
-            count_cell(len(one.systems)),
-            text_cell(", ".join(one.systems)),
+            _name_few(one.systems, result),
         )
         for one in result.second[:most]
     )
@@ -162,8 +155,7 @@ def _second(result: ItemAnalysis, most: int | None) -> tuple[Block, ...]:
         _QUERY,
         _ID,
         Column("document", numeric=False, flexible=True),
-        Column("systems"),
-        Column("which", numeric=False, flexible=True),
+        Column("first for", numeric=False, flexible=True),
     )
     cases = len({one.question for one in result.second})
     title = f"{plural(len(result.second), 'document')} for {plural(cases, 'case')} of {whole(result.cases)}"
@@ -214,7 +206,9 @@ def _floors(result: ItemAnalysis) -> Table:
         Column("ahead of the higher floor"),
     )
     return Table(
-        f"{result.label} over {plural(result.cases, 'case')}; floors do not read the question", columns, tuple(rows)
+        f"{result.label} over {plural(result.cases, 'case')}; floors return the same whatever is asked",
+        columns,
+        tuple(rows),
     )
 
 

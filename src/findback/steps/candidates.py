@@ -2,13 +2,14 @@
 
 from pydantic import PositiveInt
 
-from findback.errors import MissingError
+from findback.errors import MissingError, UsageError
 from findback.model.candidate import Candidate, DocumentLink
 from findback.model.record import Record, Request
 from findback.privacy.masking import mask
-from findback.steps.bench import has_bench, open_bench
+from findback.steps.bench import has_bench, open_bench, open_workspace_key
 from findback.steps.kept import now
-from findback.steps.localreviewer import local_name
+from findback.steps.localreviewer import local_reviewer
+from findback.steps.review import open_desk, reject
 from findback.workbench.listing import CandidateFilters
 from findback.workbench.rows import StoredCandidate
 from findback.workbench.state import State
@@ -144,8 +145,10 @@ def show_candidate(workspace: Workspace, name: str) -> Shown:
     )
 
 
-def reject_candidate(workspace: Workspace, name: str, reason: str) -> None:
-    """Reject a candidate, in the words of whoever is logged in.
+def reject_candidate(workspace: Workspace, name: str, reason: str) -> State:
+    """Reject a candidate by a review of whoever is logged in, and return the state that follows; needs no documents.
+
+    Where somebody else says that it can be judged, it waits for another opinion instead.
 
     Args:
         workspace: Whose workbench.
@@ -154,12 +157,15 @@ def reject_candidate(workspace: Workspace, name: str, reason: str) -> None:
 
     Raises:
         MissingError: If there is none.
-        UsageError: If it was decided already.
+        UsageError: If it is rejected or released already, or there is no reason.
     """
     _require(workspace)
-    with open_bench(workspace) as bench:
+    key = open_workspace_key(workspace)
+    with open_bench(workspace, key) as bench, open_desk(workspace, bench, key=key) as desk:
         stored = _named(bench, name)
-        bench.reject(stored.candidate.key, reason, reviewer=local_name(), version=stored.version, now=now())
+        if stored.state == "rejected":
+            raise UsageError("it is rejected already")
+        return reject(desk, local_reviewer(), stored.candidate.key, reason, revision=None, now=now()).state
 
 
 def _named(bench: Workbench, name: str) -> StoredCandidate:

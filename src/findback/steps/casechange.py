@@ -1,8 +1,7 @@
 """Change what a case of the set says: its label, and whether it is still asked; never its query."""
 
 import hashlib
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -11,7 +10,7 @@ from pydantic import Field, StringConstraints, ValidationError
 from findback.errors import MissingError, UsageError
 from findback.evalset.cases import case_line, write_cases
 from findback.evalset.checks import strings_of
-from findback.evalset.head import read_head
+from findback.evalset.head import Head, hold_head, read_head
 from findback.evalset.release import CASES
 from findback.files import sha256_of
 from findback.model.case import WORDINGS, Case, CaseId, Judgement, Name, Role
@@ -32,8 +31,8 @@ LABEL = ("judged", "no_answer_reason", "wording", "tags", "status", "retired_bec
 INHERITED = ("judged", "no_answer_reason", "wording")
 MOST_JUDGED = 200
 
-_WRITING = threading.Lock()
-"""Reading the head, changing it and writing it are one thing for the threads of a server."""
+TRIES = 5
+"""How often a change is made anew where the file was edited by hand in the middle of it."""
 
 
 class CaseChangeRequest(Request):
@@ -111,32 +110,20 @@ def change_case(
         StorageError: If the disk refuses; the head is then as it was.
     """
     reviewer.require("lead")
-    path, limit = workspace.evalset / CASES, workspace.settings.measures.leak_limit
-    unfit = forbidden_in(workspace, request.why, "why")
-    with _WRITING:
-        head = read_head(workspace.evalset, leak_limit=limit)
-        cases = head.cases
-        before = _find(cases, request)
-        after = _apply(before, request)
-        if all(getattr(before, field) == getattr(after, field) for field in LABEL):
-            raise UsageError("nothing would change")
-        said = [
-            *_check_label(before, after, workspace, documents),
-            *_check_strings(before, after, open_check(workspace, given_back=given_back)),
-            *unfit,
-        ]
-        if said:
-            raise UsageError(f"this cannot be kept: {'; '.join(dict.fromkeys(said))}")
-        after = _signed(before, after)
-        inherited = {field: getattr(after, field) for field in INHERITED}
-        followers = tuple(one.id for one in cases if one.root == before.id and one.status != "withdrawn")
-        new = [
-            after if one.id == before.id else one.model_copy(update=inherited) if one.id in followers else one
-            for one in cases
-        ]
-        if sha256_of(path) != head.digest:
-            raise CaseConflictError("the set was changed elsewhere meanwhile", hint="send it again")
-        write_cases(path, new, leak_limit=limit)
+    unfit = tuple(forbidden_in(workspace, request.why, "why"))
+    check = open_check(workspace, given_back=given_back)
+    with hold_head(workspace.evalset):
+        for _ in range(TRIES):
+            head = read_head(workspace.evalset, leak_limit=workspace.settings.measures.leak_limit)
+            before = _find(head.cases, request)
+            after = _apply(before, request)
+            _refuse_unfit(before, after, (*_check_label(before, after, workspace, documents), *unfit), check)
+            after = _signed(before, after)
+            followers = tuple(one.id for one in head.cases if one.root == before.id and one.status != "withdrawn")
+            if _replace(workspace, head, after, followers):
+                break
+        else:
+            raise CaseConflictError("the set is changed elsewhere all the time", hint="send it again")
     what = _name(before, after)
     role: Role = "lead"
     bench.add_case_change(
@@ -150,6 +137,28 @@ def change_case(
         after=label_of(after),
     )
     return ChangedCase(case=after, what=what, with_it=followers)
+
+
+def _refuse_unfit(before: Case, after: Case, said: Sequence[str], check: Check) -> None:
+    if all(getattr(before, field) == getattr(after, field) for field in LABEL):
+        raise UsageError("nothing would change")
+    found = dict.fromkeys([*said, *_check_strings(before, after, check)])
+    if found:
+        raise UsageError(f"this cannot be kept: {'; '.join(found)}")
+
+
+def _replace(workspace: Workspace, head: Head, after: Case, followers: Collection[str]) -> bool:
+    """Write the head with one case changed, and its paraphrases with it; False where the file is another one by now."""
+    path, limit = workspace.evalset / CASES, workspace.settings.measures.leak_limit
+    inherited = {field: getattr(after, field) for field in INHERITED}
+    new = [
+        after if one.id == after.id else one.model_copy(update=inherited) if one.id in followers else one
+        for one in head.cases
+    ]
+    if sha256_of(path) != head.digest:
+        return False
+    write_cases(path, new, leak_limit=limit)
+    return True
 
 
 def label_of(case: Case) -> dict[str, Any]:

@@ -21,6 +21,8 @@ from findback.workspace import Workspace
 
 QUESTIONED = "questioned"
 """What a history says of a case that somebody doubts."""
+LOOK = "look again"
+"""What a history says of a case that is to be looked at again; nothing says why."""
 MOST_CHANGES = 100_000
 PAGE = 50
 
@@ -121,11 +123,11 @@ def forget_heads() -> None:
 
 
 def list_questioned(bench: Workbench) -> dict[str, CaseChange]:
-    """Return the newest doubt about each case on which nobody has said anything since."""
+    """Return the newest doubt about each case, or wish to look at it again, on which nobody has said anything since."""
     newest: dict[str, CaseChange] = {}
     for change in bench.case_changes(limit=MOST_CHANGES):
         newest.setdefault(change.case_id, change)
-    return {case_id: change for case_id, change in newest.items() if change.what == QUESTIONED}
+    return {case_id: change for case_id, change in newest.items() if change.what in (QUESTIONED, LOOK)}
 
 
 def describe_label(case: Case) -> list[str]:

@@ -1,6 +1,6 @@
 """From a reviewed candidate to a case: the reviewer's decisions applied to its own words, and nothing else."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import NamedTuple
@@ -8,7 +8,8 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from findback.errors import MissingError
-from findback.evalset.checks import PlacedCase, check_cases
+from findback.evalset.checks import ANY_LEAK, PlacedCase, check_cases
+from findback.evalset.head import read_head
 from findback.model.candidate import Candidate, RuleHit
 from findback.model.case import Case, Judgement, RedactionNote, Role
 from findback.model.protocols import Documents
@@ -18,13 +19,14 @@ from findback.privacy.core import CoreRedactor
 from findback.privacy.finding import Finding
 from findback.privacy.key import Key
 from findback.steps.bench import has_bench, open_bench, open_workspace_key
+from findback.steps.evidence import evidence_of
 from findback.steps.kept import now
 from findback.steps.ready import ReadyCase
-from findback.steps.review import evidence_of
 from findback.steps.reviewcheck import IsFalsePositive, check_review
 from findback.steps.reviewfalse import is_false_positive
 from findback.steps.reviewspans import Numbers, decide_text, decisions_on, is_only_decided, published_place, texts_of
 from findback.steps.reviewstate import agree, opinions_of, top_gold
+from findback.steps.writtencases import filter_of, follow_root, tags_of
 from findback.text.languages import guess_language
 from findback.text.placeholders import find_placeholders
 from findback.workbench.asks import Ask
@@ -53,6 +55,8 @@ class Rules(NamedTuple):
     digest: Callable[[str], str] | None = None
     """The workbench's keyed digest, by which a value is known to have a placeholder already."""
     documents: Documents | None = None
+    roots: Mapping[str, Case] = {}
+    """Cases of the set by id, of which paraphrases take their label over."""
 
 
 class Reviewed(NamedTuple):
@@ -96,7 +100,10 @@ def build_case(reviewed: Reviewed, known: KnownCase, rules: Rules) -> ReadyCase:
         case = _case(reviewed, deciding, decided.text, known, rules)
     except ValidationError:
         return ReadyCase(candidate.key, None, ("it does not fit the format of a case",))
-    faults = tuple(fault.message for fault in check_cases([PlacedCase(1, case)]))
+    # How high its leak may be is the release's to say, which knows the limit.
+    root = rules.roots.get(case.root or "")
+    placed = [PlacedCase(at, one) for at, one in enumerate([case, *([root] if root is not None else [])], 1)]
+    faults = tuple(fault.message for fault in check_cases(placed, leak_limit=ANY_LEAK) if fault.line == 1)
     return ReadyCase(candidate.key, None if faults else case, faults)
 
 
@@ -110,6 +117,7 @@ def _obstacles(reviewed: Reviewed, review: Review, rules: Rules) -> Iterator[str
         review,
         rules.settings,
         evidence=evidence_of(reviewed.stored, reviewed.asks),
+        root=rules.roots.get(reviewed.stored.candidate.root or ""),
         documents=rules.documents,
         redactor=rules.redactor,
         is_false=rules.is_false,
@@ -119,13 +127,14 @@ def _obstacles(reviewed: Reviewed, review: Review, rules: Rules) -> Iterator[str
 def _case(reviewed: Reviewed, deciding: StoredReview, query: str, known: KnownCase, rules: Rules) -> Case:
     candidate, review = reviewed.stored.candidate, deciding.review
     role: Role = "lead" if deciding.role == "lead" else "reviewer"
-    return Case(
+    root = rules.roots.get(candidate.root or "")
+    case = Case(
         id=known.case_id,
         query=query,
         language=_language(candidate, query),
         context=review.context,
-        wording=review.wording or "",
-        judged=_judged(review),
+        wording=review.wording or (root.wording if root is not None else ""),
+        judged=_judged(reviewed, review),
         no_answer_reason=review.no_answer_reason,
         origin=candidate.origin,
         stratum=candidate.stratum,
@@ -138,18 +147,23 @@ def _case(reviewed: Reviewed, deciding: StoredReview, query: str, known: KnownCa
         confirmations=_confirmations(reviewed, deciding),
         seen_on=candidate.seen_on or reviewed.stored.stored_at.strftime("%Y-%m"),
         asked=candidate.asked,
+        filter=filter_of(candidate.written) if candidate.written and candidate.origin == "generated" else None,
         redaction=RedactionNote(
             types=tuple(dict.fromkeys(one.type for one in find_placeholders(query))), ruleset=rules.redactor.version
         ),
-        tags=_tags(review),
+        tags=tags_of(_tags(review), candidate.written),
     )
+    return case if root is None else follow_root(case, root)
 
 
-def _judged(review: Review) -> tuple[Judgement, ...]:
-    """Return what was judged, gold by part first; a document the resolver named and nobody counts stays as grade 0."""
+def _judged(reviewed: Reviewed, review: Review) -> tuple[Judgement, ...]:
+    """Return what was judged, gold by part first; what something spoke for and nobody counts stays as grade 0."""
     named = {one.doc for one in review.judged}
+    spoken = evidence_of(reviewed.stored, reviewed.asks)
     dropped = [
-        Judgement(doc=one.document, grade=0, found_by="resolver") for one in review.dropped if one.document not in named
+        Judgement(doc=one.document, grade=0, found_by=spoken.get(one.document, "resolver"))
+        for one in review.dropped
+        if one.document not in named
     ]
     return tuple(sorted([*review.judged, *dropped], key=lambda one: (one.grade == 0, one.part, -one.grade, one.doc)))
 
@@ -203,6 +217,7 @@ class BenchCases:
         *,
         reviewer: str,
         documents: Documents | None = None,
+        roots: Iterable[Case] = (),
         moment: Callable[[], datetime] = now,
     ) -> None:
         self._bench = bench
@@ -211,6 +226,7 @@ class BenchCases:
         self._redactor = redactor
         self._reviewer = reviewer
         self._documents = documents
+        self._roots = {case.id: case for case in roots}
         self._now = moment
 
     def collect(self) -> Sequence[ReadyCase]:
@@ -221,6 +237,7 @@ class BenchCases:
             is_false_positive(self._key, self._bench.false_positives()),
             self._key.hmac,
             self._documents,
+            self._roots,
         )
         found: list[ReadyCase] = []
         after = 0
@@ -284,4 +301,12 @@ def open_bench_cases(
     key = open_workspace_key(workspace)
     redactor = CoreRedactor(workspace.settings.privacy)
     with open_bench(workspace, key) as bench:
-        yield BenchCases(bench, key, workspace.settings.review, redactor, reviewer=reviewer, documents=documents)
+        yield BenchCases(
+            bench,
+            key,
+            workspace.settings.review,
+            redactor,
+            reviewer=reviewer,
+            documents=documents,
+            roots=read_head(workspace.evalset).cases,
+        )

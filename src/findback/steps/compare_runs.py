@@ -13,6 +13,7 @@ from findback.evalset.textfile import open_file
 from findback.model.across import Across, Effects
 from findback.model.compared import Comparison
 from findback.model.evaluation import Evaluation
+from findback.model.items import ItemAnalysis
 from findback.model.protocols import SILENT, Progress, Query, Retriever
 from findback.model.question import QuestionSet
 from findback.model.run import Run
@@ -182,11 +183,12 @@ def _list_runs(asking: Asking, name: str, digest: str) -> Iterator[str]:
     if asked.kind != "release" and not asked.sha256:
         return
     corpus = asking.documents.digest if asking.documents is not None else None
-    results: list[Across | Comparison | Effects | Evaluation] = [
+    results: list[Across | Comparison | Effects | Evaluation | ItemAnalysis] = [
         *each_kept(workspace, Evaluation, most=LOOKED_AT),
         *each_kept(workspace, Comparison, most=LOOKED_AT),
         *each_kept(workspace, Across, most=LOOKED_AT),
         *each_kept(workspace, Effects, most=LOOKED_AT),
+        *each_kept(workspace, ItemAnalysis, most=LOOKED_AT),
     ]
     for result in sorted(results, key=lambda one: one.made, reverse=True):
         if result.corpus_digest != corpus:
@@ -196,7 +198,9 @@ def _list_runs(asking: Asking, name: str, digest: str) -> Iterator[str]:
                 yield run
 
 
-def _list_used(result: Across | Comparison | Effects | Evaluation) -> Iterator[tuple[str, str, str, str | None]]:
+def _list_used(
+    result: Across | Comparison | Effects | Evaluation | ItemAnalysis,
+) -> Iterator[tuple[str, str, str, str | None]]:
     """Yield each run of a result: heading of its set, name and configuration of the system, id."""
     if isinstance(result, Across):
         for at, side in enumerate(result.sides):

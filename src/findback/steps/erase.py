@@ -1,8 +1,13 @@
 """Erase what people asked to have erased, and keep out those who objected."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import StringConstraints
 
 from findback.errors import UsageError
+from findback.model.protocols import SILENT, Progress
 from findback.model.record import Record, Request
 from findback.privacy.aliases import digest_value
 from findback.privacy.key import Key
@@ -12,6 +17,8 @@ from findback.steps.kept import now
 from findback.workbench.aliases import Called, Identity
 from findback.workbench.store import Workbench
 from findback.workspace import Workspace
+
+Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
 class PurgeRequest(Request):
@@ -46,6 +53,22 @@ class Erasure(Record):
     """The command that erases those too; None where there are none."""
 
 
+class ErasureOrder(Request):
+    """What is to be erased or kept out, in digests alone: without the workbench's key they name nobody."""
+
+    ids: tuple[Digest, ...] = ()
+    """Of people's ids in every source."""
+    values: tuple[Digest, ...] = ()
+    """Of all that stands for these people, and nobody else, in texts."""
+    lasting: tuple[Digest, ...] = ()
+    """Of what besides their ids tells them from everybody else in an export that is yet to come."""
+    channels: tuple[Digest, ...] = ()
+    rejected: bool = False
+    """Everything that was rejected."""
+    keep_out: bool = False
+    """Whether they are kept out from now on; else what is stored of them goes, for good."""
+
+
 def purge(workspace: Workspace, request: PurgeRequest) -> Erasure:
     """Erase texts; nothing of them remains in the database's bytes, and mining does not bring them back.
 
@@ -53,18 +76,9 @@ def purge(workspace: Workspace, request: PurgeRequest) -> Erasure:
         UsageError: If nothing is named, or a name means several people.
         StorageError: If the database refuses.
     """
-    if not (request.person or request.channel or request.rejected):
-        raise UsageError("say what to erase", hint="--person, --channel or --rejected")
     key = open_workspace_key(workspace)
     with open_bench(workspace, key) as bench:
-        before = bench.released_cases()
-        erased = bench.purge(
-            now=now(),
-            person_hmac=identify_people(bench, key, request.person),
-            container_hmac=channel_digests(key, request.channel),
-            rejected=request.rejected,
-        )
-        return _erasure(erased._asdict(), before - bench.released_cases())
+        return erase(bench, order_purge(bench, key, request), moment=now())
 
 
 def exclude(workspace: Workspace, request: ExcludeRequest) -> Erasure:
@@ -74,20 +88,62 @@ def exclude(workspace: Workspace, request: ExcludeRequest) -> Erasure:
         UsageError: If nobody is named, or a name means several people.
         StorageError: If the database refuses.
     """
+    key = open_workspace_key(workspace)
+    with open_bench(workspace, key) as bench:
+        return erase(bench, order_exclusion(bench, key, request), moment=now())
+
+
+def order_purge(bench: Workbench, key: Key, request: PurgeRequest) -> ErasureOrder:
+    """Return what a purge is to erase, without the words that name it.
+
+    Raises:
+        UsageError: If nothing is named, or a name means several people.
+    """
+    if not (request.person or request.channel or request.rejected):
+        raise UsageError("say what to erase", hint="--person, --channel or --rejected")
+    return _order(bench, key, request.person, request.channel, rejected=request.rejected)
+
+
+def order_exclusion(bench: Workbench, key: Key, request: ExcludeRequest) -> ErasureOrder:
+    """Return who and what is to be kept out, without the words that name it.
+
+    Raises:
+        UsageError: If nobody is named, or a name means several people.
+    """
     if not (request.person or request.channel):
         raise UsageError("say who or what to keep out: --person or --channel")
-    key = open_workspace_key(workspace)
-    channels = channel_digests(key, request.channel)
+    return _order(bench, key, request.person, request.channel, keep_out=True)
+
+
+def _order(bench: Workbench, key: Key, person: Sequence[str], channel: Sequence[str], **more: bool) -> ErasureOrder:
+    channels = channel_digests(key, channel)
+    who = identify_people(bench, key, person)
+    named = {name: tuple(sorted(getattr(who, name))) for name in ("ids", "values", "lasting")}
+    return ErasureOrder.model_validate({**named, "channels": tuple(channels), **more})
+
+
+def erase(bench: Workbench, order: ErasureOrder, *, moment: datetime, progress: Progress = SILENT) -> Erasure:
+    """Carry an order out; doing it again changes nothing, and finishes what was interrupted.
+
+    Raises:
+        StorageError: If the database refuses, or erased bytes cannot be overwritten yet.
+    """
+    before = bench.released_cases()
+    who = Identity(frozenset(order.ids), frozenset(order.values), frozenset(order.lasting))
     done: list[dict[str, int]] = []
-    with open_bench(workspace, key) as bench:
-        before = bench.released_cases()
-        people = identify_people(bench, key, request.person)
-        if people.values:
-            done.append(bench.exclude("person", people, now=now())._asdict())
-        if channels:
-            done.append(bench.exclude("container", channels, now=now())._asdict())
-        counts = {name: sum(one[name] for one in done) for name in done[0]}
-        return _erasure(counts, before - bench.released_cases())
+    progress.start("Erasing", 1)
+    if not order.keep_out:
+        erased = bench.purge(now=moment, person_hmac=who, container_hmac=order.channels, rejected=order.rejected)
+        done.append(erased._asdict())
+    else:
+        if who.values:
+            done.append(bench.exclude("person", who, now=moment)._asdict())
+        if order.channels:
+            done.append(bench.exclude("container", order.channels, now=moment)._asdict())
+    progress.advance()
+    progress.finish()
+    counts = {name: sum(one[name] for one in done) for name in done[0]} if done else {}
+    return _erasure(counts, before - bench.released_cases())
 
 
 def _erasure(counts: dict[str, int], cases: Iterable[str]) -> Erasure:

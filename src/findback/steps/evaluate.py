@@ -6,18 +6,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import NonNegativeInt, PositiveInt
 
 from findback.corpus.corpus import Corpus
 from findback.departures import carrying
+from findback.errors import UsageError
 from findback.evalset.runs import save_run
 from findback.files import storage_errors
 from findback.measure.metrics.name import parse_metric
 from findback.model.evaluation import Axis, Evaluation, RetrieverScores, ScoreGroup
 from findback.model.protocols import SILENT, Documents, Progress, Query, Retriever
 from findback.model.question import QuestionSet
+from findback.model.record import LOCAL_ONLY
 from findback.model.run import Run
 from findback.retrievers.asking import Asked, ask_all
 from findback.steps.audiences import note_readers
@@ -39,6 +41,9 @@ from findback.steps.misses import (
     find_misses,
 )
 from findback.steps.opening import SetRequest, closing, open_documents, open_questions, open_retrievers
+from findback.steps.pool import open_pool
+from findback.steps.publish import publish, refuse_publishing
+from findback.steps.runs import POOL_MARK
 from findback.steps.scores import (
     Scored,
     count_outside,
@@ -48,6 +53,7 @@ from findback.steps.scores import (
     score_run,
 )
 from findback.steps.spread import spread_of
+from findback.steps.sweep import add_sweep, rate_sweep
 from findback.steps.waiting import wait_for
 from findback.text.words import TOKENIZER_VERSION
 from findback.workspace import Workspace
@@ -67,6 +73,8 @@ class EvaluateRequest(SetRequest):
 
     retrievers: tuple[str, ...] = ()
     """Names from findback.toml; all of them when empty."""
+    sweep: str | None = None
+    """Score every configuration of `[sweeps.NAME]` too, and say whether the best of them is more than luck."""
     by: tuple[By, ...] = ()
     """Types whose scores the terminal shows too; reports hold all of them."""
     metrics: tuple[str, ...] = ()
@@ -83,6 +91,10 @@ class EvaluateRequest(SetRequest):
     """Seed of resampling; findback.toml's when left out."""
     holdout: bool = False
     """Score what the release holds out: aggregates alone, and the look is written down for all to see."""
+    pool: bool = False
+    """Score what a model wrote and nobody released yet, by itself: never in one number with a release."""
+    publish: Annotated[str | None, LOCAL_ONLY] = None
+    """Name under which the scored retriever's results become a baseline for the gate; not where a search failed."""
 
 
 def evaluate(
@@ -114,12 +126,15 @@ def evaluate(
         MissingError: If there is no set, or a retriever is not there.
         UntrustedError: If findback.toml names code or secrets nobody agreed to.
         DataError: If the set or the documents cannot be read, or no question has usable gold.
+        UsageError: If a baseline is to be published of several retrievers, or of what is not the open part of a set.
     """
     chosen = workspace.settings.measures
     metrics = tuple(str(parse_metric(name)) for name in request.metrics or chosen.metrics)
     primary = str(parse_metric(chosen.primary))
     corpus = documents if documents is not None else open_documents(workspace, request, progress=progress)
-    opened = open_holdout if request.holdout else open_questions
+    if request.pool and request.holdout:
+        raise UsageError("the unreleased pool holds nothing out", hint="leave out --pool or --holdout")
+    opened = open_holdout if request.holdout else open_pool if request.pool else open_questions
     asked = questions if questions is not None else opened(workspace, request, corpus)
     labelled = label_columns(asked.questions, corpus)
     refuse_unscorable(asked, corpus)
@@ -134,7 +149,15 @@ def evaluate(
         cutoff=parse_metric(primary).cutoff or depth,
         depth=depth,
     )
-    built = systems or open_retrievers(workspace, request.retrievers, corpus, progress=progress, ask=ask)
+    opening, names = workspace, request.retrievers
+    if request.sweep is not None:
+        if systems:
+            raise UsageError("a sweep varies a retriever of findback.toml, not one at hand")
+        opening, swept = add_sweep(workspace, request.sweep)
+        names = (*names, *swept)
+    built = systems or open_retrievers(opening, names, corpus, progress=progress, ask=ask)
+    if request.publish is not None:
+        refuse_publishing(workspace, request.publish, len(built), asked, holdout=request.holdout)
     refuse_unreviewed(asked, built, workspace.settings.egress)
     made, made_of = now(), make_up(asked)
     if corpus is not None and request.corpus is None and documents is None:
@@ -143,8 +166,11 @@ def evaluate(
     with carrying(state_of(asked)):
         outcomes = wait_for(search_all(built, plan, corpus, made, progress))
     scored = [score_run(outcome.asked.run, labelled, wanted, seed=seed) for outcome in outcomes]
+    if request.publish is not None and not scored[0].scores.failed.any():
+        publish(workspace, request.publish, scored[0], asked, corpus.digest if corpus is not None else None)
     # A kept run would show what was found for single held-out cases.
-    kept = [None if request.holdout else store(workspace, one.run, made) for one in scored]
+    mark = POOL_MARK if asked.kind == "unreleased pool" else ""
+    kept = [None if request.holdout else store(workspace, one.run, made, mark) for one in scored]
     result = Evaluation(
         made=made,
         findback=version("findback"),
@@ -164,6 +190,9 @@ def evaluate(
             for one, outcome, run_id in zip(scored, outcomes, kept, strict=True)
         ),
         spread=spread_of(scored, primary),
+        sweep=None
+        if request.sweep is None
+        else rate_sweep(request.sweep, scored, primary, [opening.settings.retrievers[name].factors for name in names]),
         drift=find_drift(workspace, seed=seed),
         legend=(*explain_metrics(wanted), *UNCERTAINTY),
         limits=limits(made_of, retrievers=len(built), today=made.date()),
@@ -229,14 +258,14 @@ async def search_all(
     return outcomes
 
 
-def store(workspace: Workspace, run: Run, made: datetime) -> str | None:
-    """Keep a run in the private folder and return its id; None without a workspace of its own."""
+def store(workspace: Workspace, run: Run, made: datetime, mark: str = "") -> str | None:
+    """Keep a run in the private folder and return its id, with a mark in it; None without a workspace of its own."""
     if workspace.file is None:
         return None
     name = "".join(letter if letter.isalnum() else "-" for letter in run.name)[:60]
     # The digest keeps two names apart that differ only in what a file name cannot hold.
     digest = hashlib.sha256(run.name.encode()).hexdigest()[:4]
-    run_id = f"{made.astimezone(UTC):%Y%m%dT%H%M%S%fZ}-{name}-{digest}"
+    run_id = f"{made.astimezone(UTC):%Y%m%dT%H%M%S%fZ}{mark}-{name}-{digest}"
     folder = workspace.private_part("runs")
     save_run(run, folder / run_id)
     kept = sorted(path for path in folder.iterdir() if not path.name.startswith(".") and not path.is_dir())

@@ -12,6 +12,7 @@ from typing import Any
 from findback.errors import MissingError, RefusedError, SettingsError
 from findback.mining.caps import Capping
 from findback.model.settings import SourceSettings
+from findback.model.tasks import TaskOutcomes
 from findback.model.thread import Audience
 from findback.privacy.key import Key
 from findback.sources.format import Reading, Source, SourceOptions
@@ -43,6 +44,7 @@ class Job:
     dropped: Counter[str] = field(default_factory=Counter)
     rules: Counter[str] = field(default_factory=Counter)
     unsupported: dict[str, str] = field(default_factory=dict)
+    tasks: TaskOutcomes | None = None
     capping: Capping = field(default_factory=Capping)
 
     def read(self, options: SourceOptions | None = None) -> Reading:

@@ -15,13 +15,20 @@ LOOKED_AT = 50_000
 """Characters of a document that are looked at."""
 
 
-def extract_matching(text: str, query: str, language: str | None) -> str:
-    """Return the sentence with most of the query's words and what follows it, clipped; the start without any."""
+def extract_matching(text: str, query: str, language: str | None, *, longest: int = LONGEST) -> str:
+    """Return the sentence with most of the query's words and what follows it, clipped; the start without any.
+
+    Args:
+        text: The document.
+        query: What its part is to fit.
+        language: The document's, for stems.
+        longest: Most characters.
+    """
     looked = text[:LOOKED_AT]
     wanted = {stem(word, language) for word in words(query)}
     spans = find_sentences(looked)
     if not spans:
-        return looked[:LONGEST].strip()
+        return looked[:longest].strip()
 
     def shared(position: int) -> int:
         start, end = spans[position]
@@ -29,8 +36,8 @@ def extract_matching(text: str, query: str, language: str | None) -> str:
 
     best = max(range(len(spans)), key=lambda position: (shared(position), -position))
     begin = spans[best][0] if shared(best) else 0
-    piece = looked[begin : begin + LONGEST]
-    clipped = piece if begin + LONGEST >= len(looked) else piece.rsplit(" ", 1)[0] + " …"
+    piece = looked[begin : begin + longest]
+    clipped = piece if begin + longest >= len(looked) else piece.rsplit(" ", 1)[0] + " …"
     return without_markup(" ".join(clipped.split()))
 
 

@@ -25,10 +25,15 @@ def lenient_group(scored: Scored, same: Mapping[str, str]) -> ScoreGroup | None:
     """
     if not same:
         return None
+    again = score_leniently(scored, same)
+    return again.group("lenient", VALUE, range(len(again.labelled.questions)))
+
+
+def score_leniently(scored: Scored, same: Mapping[str, str]) -> Scored:
+    """Return the scores of the same run and questions with every document standing for its group."""
     questions = [_join_gold(question, same) for question in scored.labelled.questions]
     labelled = label_columns(questions, None)
-    again = score_run(_join_run(scored.run, same), labelled, scored.metrics, seed=scored.seed)
-    return again.group("lenient", VALUE, range(len(labelled.questions)))
+    return score_run(_join_run(scored.run, same), labelled, scored.metrics, seed=scored.seed)
 
 
 def _join_gold(question: Question, same: Mapping[str, str]) -> Question:

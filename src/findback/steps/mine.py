@@ -213,6 +213,7 @@ def _find(job: Job, workspace: Workspace, request: MineRequest, documents: Corpu
         job.counts.update(mined.counts)
         job.dropped.update(mined.dropped)
         job.unsupported.update(mined.unsupported)
+        job.tasks = mined.tasks.summarise(seed=seed)
         return _with_system(mined.found, job.system)
     if reading.table is None:
         raise UsageError(f"{job.source.name} gave nothing to mine")
@@ -318,6 +319,7 @@ def _describe(job: Job) -> MinedExport:
         unsupported=unsupported,
         folded=dict(job.capping.reasons),
         notes=tuple(notes),
+        tasks=job.tasks,
     )
 
 

@@ -69,7 +69,10 @@ def _failures(bench: Workbench) -> Iterator[tuple[State, Candidate]]:
     while page := bench.list_candidates(limit=PAGE, after=after):
         after = page[-1].number
         yield from (
-            (one.state, one.candidate) for one in page if one.state != "rejected" and one.candidate.stratum == "failure"
+            (one.state, one.candidate)
+            for one in page
+            # What a model wrote is no sample of what people type.
+            if one.state != "rejected" and one.candidate.stratum == "failure" and one.candidate.written is None
         )
 
 

@@ -9,6 +9,7 @@ from findback.evalset.release import Release
 from findback.model.case import Case
 from findback.model.record import Record
 from findback.privacy.release_check import Objection
+from findback.steps.writtencases import NOT_FOR_DECISIONS
 
 Check = Callable[[str], Sequence[Objection]]
 
@@ -30,7 +31,13 @@ class Obstacle(Record):
 
 
 def find_obstacles(
-    cases: Sequence[Case], fresh: AbstractSet[str], parent: Release | None, check: Check, *, leak_limit: float
+    cases: Sequence[Case],
+    fresh: AbstractSet[str],
+    parent: Release | None,
+    check: Check,
+    *,
+    leak_limit: float,
+    allow_toy_model: bool = False,
 ) -> list[Obstacle]:
     """Return everything against releasing a set.
 
@@ -40,14 +47,23 @@ def find_obstacles(
         parent: The release before.
         check: Says what is against publishing a text.
         leak_limit: Most leak of a generated case.
+        allow_toy_model: Whether the set may hold what a model wrote that is fit for trying things out only.
     """
     ordered = sorted(cases, key=lambda case: case.id)
     broken = check_cases([PlacedCase(line, case) for line, case in enumerate(ordered, 1)], leak_limit=leak_limit)
     return [
         *_compare(ordered, fresh, parent),
         *(Obstacle(case=ordered[fault.line - 1].id, place="case", rule=fault.message) for fault in broken),
+        *([] if allow_toy_model else _find_toys(ordered)),
         *_check_strings(ordered, check),
     ]
+
+
+def _find_toys(cases: Sequence[Case]) -> Iterator[Obstacle]:
+    rule = "a model wrote it that is not for decisions: reject it, or release a set for trying out: --allow-toy-model"
+    for case in cases:
+        if NOT_FOR_DECISIONS in case.tags and case.status == "active":
+            yield Obstacle(case=case.id, place="tags", rule=rule)
 
 
 def check_text(text: str, place: str, check: Check) -> Iterator[Obstacle]:
@@ -81,6 +97,8 @@ def _compare(cases: Sequence[Case], fresh: AbstractSet[str], parent: Release | N
         for field in FIXED if "withdrawn" not in (before.status, case.status) else ("added_in",):
             if getattr(case, field) != getattr(before, field):
                 yield Obstacle(case=case.id, place=field, rule="a released case keeps it for life")
+        if NOT_FOR_DECISIONS in before.tags and NOT_FOR_DECISIONS not in case.tags and case.status != "withdrawn":
+            yield Obstacle(case=case.id, place="tags", rule=f"a released case keeps {NOT_FOR_DECISIONS} for life")
         if before.status == "withdrawn" and case.status != "withdrawn":
             yield Obstacle(case=case.id, place="status", rule="it was withdrawn, and does not come back")
     for id_ in sorted(released.keys() - {case.id for case in cases}):

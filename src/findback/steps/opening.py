@@ -1,7 +1,7 @@
 """From a workspace to what steps work on: documents, questions, retrievers."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -10,9 +10,12 @@ from pydantic import Field
 from findback.corpus.corpus import Corpus
 from findback.corpus.open import open_corpus
 from findback.corpus.passages import open_passages
-from findback.errors import MissingError
+from findback.errors import FindbackError, MissingError
+from findback.evalset.glossary import GLOSSARY, read_glossary
 from findback.evalset.open import open_set
 from findback.evalset.resolve import resolve
+from findback.llm.address import list_trusted_models
+from findback.model.glossary import Glossary
 from findback.model.protocols import SILENT, Documents, Progress, Retriever
 from findback.model.question import QuestionSet, SetKind
 from findback.model.record import LOCAL_ONLY, Request
@@ -182,13 +185,17 @@ def open_retrievers(
 
 
 def trusted_items(workspace: Workspace) -> tuple[Trusted, ...]:
-    """Return everything somebody must agree to before this workspace's retrievers and databases are asked."""
+    """Return everything somebody must agree to before this workspace's retrievers, databases, models are asked.
+
+    What models are told by prompts of the workspace's own is part of it.
+    """
     known = workspace.settings.retrievers or DEFAULT_RETRIEVERS
     levels = tuple(Trusted("egress", f"{name} counts as {one.egress}") for name, one in known.items() if one.egress)
     allowed = tuple(
         Trusted("egress", f"{name} may see unreviewed text") for name in workspace.settings.egress.unreviewed_to
     )
-    return (*list_trusted(known), *levels, *allowed, *_trusted_databases(workspace))
+    asked = (*_trusted_databases(workspace), *_trusted_models(workspace), *_trusted_prompts(workspace))
+    return (*list_trusted(known), *levels, *allowed, *asked)
 
 
 def needs_trust(source: SourceSettings) -> bool:
@@ -205,6 +212,27 @@ def _trusted_databases(workspace: Workspace) -> tuple[Trusted, ...]:
     return tuple(list_trusted_databases(workspace.settings.sources, workspace.environment, workspace.root))
 
 
+def _trusted_models(workspace: Workspace) -> Iterator[Trusted]:
+    for name, settings in workspace.settings.models.items():
+        # One that makes no sense is not asked; whoever wants to ask it is told what is wrong.
+        with suppress(FindbackError):
+            yield from list_trusted_models(name, settings)
+
+
+def _trusted_prompts(workspace: Workspace) -> tuple[Trusted, ...]:
+    named = workspace.settings.writing.prompts
+    if named is None:
+        return ()
+    # Takes Jinja along, which only who has prompts of their own needs here.
+    from findback.writing.prompts import open_prompts  # noqa: PLC0415
+
+    try:
+        return open_prompts(workspace.path(named)).list_trusted()
+    except FindbackError:
+        # What cannot be read is not used; whoever wants to use it is told what is wrong.
+        return ()
+
+
 EMBEDDED = frozenset({"bm25", "dense"})
 """Kinds that search the workspace's own documents."""
 
@@ -213,7 +241,7 @@ def searches_corpus(name: str, workspace: Workspace) -> bool:
     """Return whether a retriever searches the documents findback reads, and nothing else."""
     known = workspace.settings.retrievers or DEFAULT_RETRIEVERS
     made_of = with_others([name], known).values()
-    return bool(made_of) and all(one.kind in EMBEDDED | {"fuse", "rerank"} for one in made_of)
+    return bool(made_of) and all(one.kind in EMBEDDED | {"fuse", "rerank", "expand"} for one in made_of)
 
 
 def with_others(chosen: Sequence[str], known: dict[str, RetrieverSettings]) -> dict[str, RetrieverSettings]:
@@ -251,11 +279,31 @@ def surround(
         base=workspace.root,
         environment=workspace.environment,
         retrievers=known,
+        glossary=lambda path: open_glossary(workspace, path),
         http=workspace.settings.http,
         departures=open_departures(workspace),
         temporary=workspace.temporary(),
         progress=progress,
     )
+
+
+def open_glossary(workspace: Workspace, path: str | None = None) -> Glossary:
+    """Return the terms people accepted.
+
+    Args:
+        workspace: Where they are.
+        path: A file of findback.toml's, instead of the published one.
+
+    Raises:
+        MissingError: If there is no such file.
+        DataError: If it has faults; every one with its line.
+    """
+    file = workspace.evalset / GLOSSARY if path is None else workspace.path(path)
+    if not file.exists():
+        raise MissingError(
+            f"there is no glossary at {file}", hint="findback glossary suggest proposes terms, and accept keeps them"
+        )
+    return read_glossary(file, redactor=CoreRedactor(workspace.settings.privacy))
 
 
 @asynccontextmanager

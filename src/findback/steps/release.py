@@ -1,6 +1,6 @@
 """Release what is ready: a new numbered version of the set."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from importlib.metadata import version
@@ -10,7 +10,7 @@ from findback.corpus.corpus import Corpus
 from findback.errors import UsageError
 from findback.evalset.cases import write_cases
 from findback.evalset.clusters import settle_clusters
-from findback.evalset.head import Head, merge_cases, read_head, settle_head
+from findback.evalset.head import Head, hold_head, merge_cases, read_head, settle_head
 from findback.evalset.manifest import Counts, Manifest, count_cases
 from findback.evalset.release import (
     CASES,
@@ -26,11 +26,13 @@ from findback.evalset.releasediff import SetDiff, compare_cases
 from findback.evalset.split import assign_splits
 from findback.files import sweep
 from findback.model.case import Case
+from findback.model.items import ItemEffect
 from findback.model.protocols import SILENT, Progress
 from findback.model.record import Record, Request
 from findback.steps.agreed import describe_agreement
 from findback.steps.bench import has_bench, open_workspace_key
 from findback.steps.casemaking import open_bench_cases
+from findback.steps.items_effect import weigh_found
 from findback.steps.kept import now
 from findback.steps.localreviewer import local_name
 from findback.steps.measured import Measurement, measure_golds
@@ -40,6 +42,7 @@ from findback.steps.people import read_roster
 from findback.steps.publishable import open_check
 from findback.steps.ready import NothingReady, ReadyCases
 from findback.steps.rescoring import Effect, rescore
+from findback.steps.writtencases import NOT_FOR_DECISIONS
 from findback.text.words import TOKENIZER_VERSION
 from findback.workspace import Workspace
 
@@ -51,6 +54,8 @@ class ReleaseRequest(Request):
     """What is to be said about this release; it is published with it."""
     dry_run: bool = False
     """Say what a release would hold and what stands in its way; write none."""
+    allow_toy_model: bool = False
+    """Let in what a model wrote that is not for decisions: the set is for trying findback out."""
 
 
 class ReleaseResult(Record):
@@ -68,6 +73,8 @@ class ReleaseResult(Record):
     counts: Counts
     effects: tuple[Effect, ...] = ()
     """What it does to the scores of the newest kept runs."""
+    found: tuple[ItemEffect, ...] = ()
+    """What judgements found by item analysis do to them; empty where there are none."""
     warnings: tuple[str, ...] = ()
     finished: int | None = None
     """A release that an interrupted process had left half done, and that is whole now."""
@@ -168,7 +175,14 @@ def _release(surroundings: _Surroundings, request: ReleaseRequest, ready: ReadyC
         *draft.obstacles,
         *check_text(request.message, "message", check),
         *([] if request.message.strip() else [Obstacle(case=None, place="message", rule="it is empty")]),
-        *find_obstacles(draft.cases, draft.fresh.keys(), draft.parent, check, leak_limit=limit),
+        *find_obstacles(
+            draft.cases,
+            draft.fresh.keys(),
+            draft.parent,
+            check,
+            leak_limit=limit,
+            allow_toy_model=request.allow_toy_model,
+        ),
     )
     result = ReleaseResult(
         number=None,
@@ -186,9 +200,10 @@ def _release(surroundings: _Surroundings, request: ReleaseRequest, ready: ReadyC
         return result
     effects = rescore(workspace, draft.parent_cases, draft.cases, documents)
     found = measure_golds(draft.cases, documents, seed=workspace.settings.measures.seed, progress=progress)
-    warnings = (*draft.warnings, *_warn_outside(found))
-    said = (*warnings, *people.notes, *effects.notes)
-    result = result.model_copy(update={"effects": effects.effects, "warnings": said})
+    warnings = (*draft.warnings, *_warn_toys(draft.cases), *_warn_outside(found))
+    weighed, unread = weigh_found(workspace, draft.cases, documents)
+    said = (*warnings, *people.notes, *effects.notes, *unread)
+    result = result.model_copy(update={"effects": effects.effects, "found": weighed, "warnings": said})
     if request.dry_run:
         return result
     active = [case.id for case in draft.cases if case.status == "active"]
@@ -267,6 +282,13 @@ def _describe(surroundings: _Surroundings, request: ReleaseRequest, draft: _Draf
     )
 
 
+def _warn_toys(cases: Iterable[Case]) -> tuple[str, ...]:
+    toys = sum(NOT_FOR_DECISIONS in case.tags and case.status == "active" for case in cases)
+    if not toys:
+        return ()
+    return (f"{toys} cases were written by a model that is not for decisions: decide nothing by this release",)
+
+
 def _warn_outside(found: Measurement) -> tuple[str, ...]:
     if found.outside is None:
         return ("whether the gold is in the corpus was not checked: no corpus was at hand",)
@@ -279,11 +301,12 @@ def _warn_outside(found: Measurement) -> tuple[str, ...]:
 def _write_head(workspace: Workspace, draft: _Draft) -> None:
     """Write the head; what somebody changed in it meanwhile stays."""
     limit = workspace.settings.measures.leak_limit
-    current = read_head(workspace.evalset)
-    kept = (
-        draft.cases
-        if current.digest == draft.head.digest
-        else merge_cases(current, draft.cases, draft.head.digest, draft.number)
-    )
-    if kept is not None:
-        write_cases(workspace.evalset / CASES, kept, leak_limit=limit)
+    with hold_head(workspace.evalset):
+        current = read_head(workspace.evalset)
+        kept = (
+            draft.cases
+            if current.digest == draft.head.digest
+            else merge_cases(current, draft.cases, draft.head.digest, draft.number)
+        )
+        if kept is not None:
+            write_cases(workspace.evalset / CASES, kept, leak_limit=limit)

@@ -8,8 +8,10 @@ from findback.evalset.manifest import Manifest, read_manifest
 from findback.evalset.release import find_damage, list_numbers, read_release, release_folder
 from findback.evalset.releasediff import SetDiff, compare_cases
 from findback.model.case import Case
+from findback.model.items import ItemEffect
 from findback.model.protocols import SILENT, Progress
 from findback.model.record import Record, Request
+from findback.steps.items_effect import weigh_found
 from findback.steps.opening import SetRequest, open_documents
 from findback.steps.rescoring import Effect, rescore
 from findback.workspace import Workspace
@@ -51,6 +53,8 @@ class ReleaseComparison(Record):
     """None for the head."""
     diff: SetDiff
     effects: tuple[Effect, ...]
+    found: tuple[ItemEffect, ...] = ()
+    """What judgements found by item analysis do to the scores on the later state; empty where there are none."""
     notes: tuple[str, ...]
 
 
@@ -101,8 +105,14 @@ def compare_releases(workspace: Workspace, request: DiffRequest, *, progress: Pr
     new = read_head(workspace.evalset).cases if request.after is None else _cases(workspace, request.after)
     documents = open_documents(workspace, SetRequest(), progress=progress)
     effects = rescore(workspace, old, new, documents)
+    found, unread = weigh_found(workspace, new, documents, before=request.after)
     return ReleaseComparison(
-        before=before, after=request.after, diff=compare_cases(old, new), effects=effects.effects, notes=effects.notes
+        before=before,
+        after=request.after,
+        diff=compare_cases(old, new),
+        effects=effects.effects,
+        found=found,
+        notes=(*effects.notes, *unread),
     )
 
 

@@ -7,6 +7,7 @@ from findback.errors import MissingError, UsageError
 from findback.files import refuse_special, write_atomically
 from findback.model.audit import Audit
 from findback.model.evaluation import Evaluation
+from findback.model.generated import Generated
 from findback.model.record import LOCAL_ONLY, Record, Request
 from findback.reporting.card import render_card
 from findback.reporting.render import render_report
@@ -20,7 +21,7 @@ SUFFIXES: dict[str, Format] = {".html": "html", ".htm": "html", ".md": "md", ".j
 
 
 class ReportRequest(Request):
-    """Write the report of the newest evaluation and audit."""
+    """Write the report of the newest evaluation, audit, and what a model wrote."""
 
     output: Annotated[Path | None, LOCAL_ONLY] = None
     """File to write; report.html (or .md, .json) when left out."""
@@ -36,6 +37,8 @@ class ReportRequest(Request):
     """A JSON file of `findback evaluate` instead of the newest one kept."""
     audit: Annotated[Path | None, LOCAL_ONLY] = None
     """A JSON file of `findback audit` instead of the newest one kept."""
+    generated: Annotated[Path | None, LOCAL_ONLY] = None
+    """A JSON file of `findback generate` instead of the newest one kept."""
 
 
 class Report(Record):
@@ -56,8 +59,9 @@ def report(workspace: Workspace, request: ReportRequest) -> Report:
     """
     evaluation, no_evaluation = _choose(workspace, request.evaluation, Evaluation)
     audited, no_audit = _choose(workspace, request.audit, Audit)
-    unreadable = (*no_evaluation, *no_audit)
-    if evaluation is None and audited is None:
+    written, no_written = _choose(workspace, request.generated, Generated)
+    unreadable = (*no_evaluation, *no_audit, *no_written)
+    if evaluation is None and audited is None and written is None:
         raise MissingError(
             "; ".join(("nothing that can be read has been evaluated or audited here yet", *unreadable)),
             hint="findback evaluate --set SET, or findback audit SET",
@@ -71,7 +75,7 @@ def report(workspace: Workspace, request: ReportRequest) -> Report:
     else:
         files = (output,)
         _refuse(workspace, request, files)
-        text = render_report(evaluation, audited, format=chosen, share=request.share)
+        text = render_report(evaluation, audited, written, format=chosen, share=request.share)
         write_atomically(output, text, private=not request.share)
     return Report(files=tuple(str(file) for file in files), unreadable=unreadable)
 
@@ -82,7 +86,7 @@ def _choose(workspace: Workspace, named: Path | None, kind: type[Kept]) -> Newes
 
 def _refuse(workspace: Workspace, request: ReportRequest, files: tuple[Path, ...]) -> None:
     corpus = corpus_place(workspace, SetRequest())
-    refuse_targets(workspace, files, read=(request.evaluation, request.audit), corpus=corpus)
+    refuse_targets(workspace, files, read=(request.evaluation, request.audit, request.generated), corpus=corpus)
 
 
 def _write_card(

@@ -8,14 +8,17 @@ from findback.errors import FindbackError
 from findback.evalset.resolve import resolve
 from findback.evalset.runs import load_run
 from findback.measure.metrics.name import parse_metric
+from findback.measure.moved import State, estimate_move
 from findback.model.case import Case
 from findback.model.estimate import Estimate
 from findback.model.protocols import Documents
 from findback.model.question import Question, QuestionSet, question_from_case
 from findback.model.record import Record
 from findback.model.run import Run
+from findback.steps.compare_parts import estimate_differences
 from findback.steps.gold import label_columns
-from findback.steps.scores import score_run
+from findback.steps.paired_scores import pair_scores
+from findback.steps.scores import Scored, score_run, silence
 from findback.workspace import Workspace
 
 LOOKED_AT = 40
@@ -39,6 +42,10 @@ class Effect(Record):
     """The newest run's score on the later state, over the cases it was asked."""
     not_asked: int
     """Cases of the later state that the newest run was not asked; they are in neither score."""
+    by_system: Estimate | None = None
+    """What the system moved, case by case: the newest run minus the earlier one on the earlier state."""
+    by_exam: Estimate | None = None
+    """What the exam moved: the newest run's score on the later state minus that on the earlier one."""
 
     @property
     def system(self) -> float | None:
@@ -58,37 +65,64 @@ class Effects(NamedTuple):
     notes: tuple[str, ...]
 
 
-class _Kept(NamedTuple):
+class KeptRun(NamedTuple):
+    """A kept run."""
+
     id: str
     run: Run
 
 
-class _Scorer(NamedTuple):
+class Scorer(NamedTuple):
+    """Scores runs in one metric."""
+
     documents: Documents | None
     metric: str
     seed: int
 
-    def score(self, run: Run, questions: Sequence[Question], asked: AbstractSet[str]) -> Estimate:
-        """Return a run's mean over those of the questions that are counted as asked."""
+    def score(self, run: Run, questions: Sequence[Question], asked: AbstractSet[str]) -> Scored | None:
+        """Return a run's scores on those of the questions that are counted as asked; None where none is."""
         shared = [question for question in questions if question.id in asked]
         if not shared:
+            return None
+        return score_run(run, label_columns(shared, self.documents), (self.metric,), seed=self.seed)
+
+    def mean(self, scored: Scored | None) -> Estimate:
+        """Return the mean of scores."""
+        if scored is None:
             return Estimate(value=None, reason="the run was asked none of these cases")
-        scored = score_run(run, label_columns(shared, self.documents), (self.metric,), seed=self.seed)
-        return scored.group("all", "all", range(len(shared))).scores[0].estimate
+        return scored.group("all", "all", range(len(scored.labelled.questions))).scores[0].estimate
+
+    def compare(self, scored: Scored | None, earlier: Scored | None) -> Estimate | None:
+        """Return how far one run is ahead of another on the same cases; without a value where a search failed."""
+        if scored is None or earlier is None:
+            return None
+        paired = pair_scores((scored, earlier), self.metric, ("newest", "earlier"))
+        return estimate_differences(paired, [(0, 1)])[0] if paired.questions else None
+
+    def move(self, before: Scored | None, after: Scored | None) -> Estimate | None:
+        """Return how far the same run's mean moves from one state to the other."""
+        if before is None or after is None:
+            return None
+        failed = int(after.scores.failed.sum() + before.scores.failed.sum())
+        found = estimate_move(self._state(before), self._state(after), seed=self.seed)
+        return silence(found, failed) if failed else found
+
+    def _state(self, scored: Scored) -> State:
+        return State(scored.answerable_values(self.metric), scored.answerable_clusters, scored.answerable_golds)
 
 
 def rescore(
     workspace: Workspace, before: Iterable[Case], after: Iterable[Case], documents: Documents | None
 ) -> Effects:
     """Score each retriever's newest kept run on two states of a set; only active dev cases count."""
-    old, new = _questions(before, documents), _questions(after, documents)
+    old, new = dev_questions(before, documents), dev_questions(after, documents)
     ids = {question.id for question in (*old, *new)}
     added = {question.id for question in new} - {question.id for question in old}
     measures = workspace.settings.measures
-    scorer = _Scorer(documents, str(parse_metric(measures.primary)), measures.seed)
-    by_name: dict[str, list[_Kept]] = {}
+    scorer = Scorer(documents, str(parse_metric(measures.primary)), measures.seed)
+    by_name: dict[str, list[KeptRun]] = {}
     notes: list[str] = []
-    for kept in _load(workspace, notes):
+    for kept in load_kept(workspace, notes):
         if ids.intersection(kept.run.queries):
             by_name.setdefault(kept.run.name, []).append(kept)
     effects = []
@@ -96,22 +130,26 @@ def rescore(
         newest, earlier = _choose(by_name[name], added)
         asked = frozenset(newest.run.queries)
         shared = asked.intersection(earlier.run.queries) if earlier is not None else asked
+        first = scorer.score(earlier.run, old, shared) if earlier is not None else None
+        on_old, on_new = scorer.score(newest.run, old, shared), scorer.score(newest.run, new, asked)
         effects.append(
             Effect(
                 retriever=name,
                 metric=scorer.metric,
                 run=newest.id,
                 earlier_run=earlier.id if earlier is not None else None,
-                earlier=scorer.score(earlier.run, old, shared) if earlier is not None else None,
-                before=scorer.score(newest.run, old, shared),
-                after=scorer.score(newest.run, new, asked),
+                earlier=scorer.mean(first) if earlier is not None else None,
+                before=scorer.mean(on_old),
+                after=scorer.mean(on_new),
                 not_asked=sum(question.id not in asked for question in new),
+                by_system=scorer.compare(on_old, first),
+                by_exam=scorer.move(on_old, on_new),
             )
         )
     return Effects(tuple(effects), tuple(notes))
 
 
-def _choose(kept: Sequence[_Kept], added: AbstractSet[str]) -> tuple[_Kept, _Kept | None]:
+def _choose(kept: Sequence[KeptRun], added: AbstractSet[str]) -> tuple[KeptRun, KeptRun | None]:
     """Return the newest run, and the newest one that knew no added case where the newest knows some."""
     newest = kept[0]
     if added.isdisjoint(newest.run.queries):
@@ -119,7 +157,8 @@ def _choose(kept: Sequence[_Kept], added: AbstractSet[str]) -> tuple[_Kept, _Kep
     return newest, next((one for one in kept[1:] if added.isdisjoint(one.run.queries)), None)
 
 
-def _load(workspace: Workspace, notes: list[str]) -> Iterator[_Kept]:
+def load_kept(workspace: Workspace, notes: list[str]) -> Iterator[KeptRun]:
+    """Yield the newest kept runs, newest first; what is wrong with any other goes to the notes."""
     folder = workspace.private / "runs"
     names = (
         sorted((p.name for p in folder.iterdir() if not p.name.startswith(".")), reverse=True)
@@ -128,12 +167,13 @@ def _load(workspace: Workspace, notes: list[str]) -> Iterator[_Kept]:
     )
     for name in names[:LOOKED_AT]:
         try:
-            yield _Kept(name, load_run(folder / name))
+            yield KeptRun(name, load_run(folder / name))
         except FindbackError as error:
             notes.append(f"a run was not scored again: {error}")
 
 
-def _questions(cases: Iterable[Case], documents: Documents | None) -> tuple[Question, ...]:
+def dev_questions(cases: Iterable[Case], documents: Documents | None) -> tuple[Question, ...]:
+    """Return the questions of the active dev cases."""
     kept = tuple(question_from_case(case) for case in cases if case.status == "active" and case.split == "dev")
     if not kept:
         return ()

@@ -9,6 +9,9 @@ from findback.files import storage_errors
 from findback.model.record import Record, Request
 from findback.workspace import Workspace
 
+POOL_MARK = "-unreleased-pool"
+"""In the id of a run over what a model wrote and nobody released."""
+
 
 class RunsRequest(Request):
     """List the runs that were kept."""
@@ -27,6 +30,8 @@ class KeptRun(Record):
     depth: int | None
     created: str | None
     megabytes: float
+    pool: bool = False
+    """Whether it searched the unreleased pool instead of a set."""
 
 
 class Runs(Record):
@@ -69,4 +74,5 @@ def _remove(path: Path) -> None:
 
 
 def _summary(path: Path) -> KeptRun:
-    return KeptRun(id=path.name, megabytes=path.stat().st_size / 1e6, **read_run_summary(path))
+    pool = POOL_MARK in path.name
+    return KeptRun(id=path.name, megabytes=path.stat().st_size / 1e6, pool=pool, **read_run_summary(path))

@@ -12,7 +12,8 @@ from findback.model.case import WORDINGS
 from findback.model.record import Record
 from findback.model.review import Review, Stage
 from findback.model.reviewer import Reviewer
-from findback.steps.review import Desk, Item, evidence_of, find_obstacles, open_item, visible
+from findback.steps.evidence import evidence_of
+from findback.steps.review import Desk, Item, find_obstacles, open_item, visible
 from findback.steps.sheetcells import fold, read_flag, read_marked, write_marked
 from findback.steps.sheetcolumns import COLUMNS, Subject, read_review
 from findback.steps.sheetreferences import References

@@ -14,7 +14,8 @@ from pydantic import Field
 from findback.errors import FindbackError, MissingError, UsageError
 from findback.evalset.cases import read_cases
 from findback.evalset.checks import ANY_LEAK
-from findback.evalset.head import settle_head
+from findback.evalset.glossary import GLOSSARY, forget_cases
+from findback.evalset.head import hold_head, settle_head
 from findback.evalset.manifest import read_manifest
 from findback.evalset.release import CASES, list_numbers, release_folder
 from findback.evalset.runs import load_run, save_run
@@ -27,13 +28,21 @@ from findback.evalset.withdrawal import (
     withdraw_from_release,
 )
 from findback.files import write_atomically
+from findback.model.across import Across, Effects
 from findback.model.audit import Audit
 from findback.model.case import Case
+from findback.model.compared import Comparison
 from findback.model.evaluation import Evaluation
+from findback.model.generated import Generated
+from findback.model.items import ItemAnalysis
 from findback.model.record import Record, Request
+from findback.model.written import Described
 from findback.privacy.git_history import find_held, is_tracked
+from findback.steps.bench import has_bench, open_bench
+from findback.steps.glossary_kept import forget_proposals
 from findback.steps.judged import judgements_file
 from findback.steps.kept import PREFIX, load, now
+from findback.steps.localreviewer import local_name
 from findback.steps.ready import ReadyCases
 from findback.steps.reasons import forbidden_in
 from findback.steps.release import open_ready
@@ -43,6 +52,8 @@ DISTINCT = 12
 """Characters from which a query is looked for in other files of the history; shorter ones stand anywhere."""
 BASELINES = "baselines"
 SCORES = "scores.jsonl"
+WITHDRAWN = "withdrawn"
+"""How the history of a case calls it."""
 
 
 class WithdrawRequest(Request):
@@ -74,18 +85,30 @@ class Withdrawn(Record):
     releases: tuple[int, ...]
     """Releases that hold a tombstone now."""
     dropped: dict[str, int]
-    """What else went, by kind: lines of baselines, answers in runs, misses in evaluations, candidates."""
+    """What else went, by kind: lines of baselines, answers in runs, misses in evaluations, terms, candidates."""
     history: History | None
     """None outside a git repository."""
     notes: tuple[str, ...]
 
 
 def withdraw(
-    workspace: Workspace, request: WithdrawRequest, *, ready: ReadyCases | None = None, made: datetime | None = None
+    workspace: Workspace,
+    request: WithdrawRequest,
+    *,
+    ready: ReadyCases | None = None,
+    made: datetime | None = None,
+    reviewer: str | None = None,
 ) -> Withdrawn:
     """Put tombstones in place of cases everywhere, and say what version control still holds.
 
     Doing it again changes nothing, and finishes what was interrupted.
+
+    Args:
+        workspace: Where the set is.
+        request: Which cases, and why.
+        ready: The candidates they came from; those of the workbench when None.
+        made: When it happens; now when None.
+        reviewer: Who withdraws them, for their history; whoever is logged in to this machine when None.
 
     Raises:
         UsageError: If no case or no reason is given, or the reason itself may not be published.
@@ -94,7 +117,8 @@ def withdraw(
         StorageError: If the disk refuses.
     """
     reason = _reason(workspace, request)
-    evalset, on = workspace.evalset, (made or now()).date()
+    moment = made or now()
+    evalset, on = workspace.evalset, moment.date()
     settle_head(evalset)
     living = _all_cases(evalset)
     ids = with_paraphrases(living, _known(request, living))
@@ -102,11 +126,14 @@ def withdraw(
     notes: list[str] = []
     dropped = {"candidates": _forget(workspace, ready, ids, reason)}
     releases = [number for number in list_numbers(evalset) if _bury(release_folder(evalset, number), ids, reason, on)]
-    withdraw_from_head(evalset / CASES, ids)
+    with hold_head(evalset):
+        withdraw_from_head(evalset / CASES, ids)
     dropped["lines of baselines and scores"] = sum(withdraw_from_lines(file, ids) for file in _published(evalset))
     dropped["judgements by hand"] = sum(withdraw_from_lines(file, ids, private=True) for file in _judgements(evalset))
     dropped["answers in runs"] = _clean_runs(workspace, ids, notes)
-    dropped["questions in evaluations and audits"] = _clean_kept(workspace, ids, notes)
+    dropped["terms of the glossary"] = _clean_glossary(workspace, ids, notes)
+    dropped["questions in evaluations and audits"] = _clean_kept(workspace, ids, {case.query for case in texts}, notes)
+    _write_down(workspace, ids, reason, reviewer or local_name(), moment)
     notes.append("reports, exports and copies of the set made before are out of findback's reach")
     return Withdrawn(
         cases=tuple(sorted(ids)),
@@ -170,6 +197,17 @@ def _forget(workspace: Workspace, ready: ReadyCases | None, ids: AbstractSet[str
         return opened.forget(ids, reason)
 
 
+def _write_down(workspace: Workspace, ids: AbstractSet[str], reason: str, reviewer: str, moment: datetime) -> None:
+    """Say in the history of each case that it was withdrawn, and why; where it says so already, nothing is added."""
+    if not has_bench(workspace):
+        return
+    with open_bench(workspace) as bench:
+        for one in sorted(ids):
+            newest = bench.case_changes(one, limit=1)
+            if not newest or newest[0].what != WITHDRAWN:
+                bench.add_case_change(one, WITHDRAWN, role="lead", now=moment, why=reason, reviewer=reviewer)
+
+
 def _clean_runs(workspace: Workspace, ids: AbstractSet[str], notes: list[str]) -> int:
     folder = workspace.private / "runs"
     dropped = 0
@@ -188,12 +226,22 @@ def _clean_runs(workspace: Workspace, ids: AbstractSet[str], notes: list[str]) -
     return dropped
 
 
-def _clean_kept(workspace: Workspace, ids: AbstractSet[str], notes: list[str]) -> int:
+def _clean_glossary(workspace: Workspace, ids: AbstractSet[str], notes: list[str]) -> int:
+    file = workspace.evalset / GLOSSARY
+    gone = forget_proposals(workspace, ids)
+    try:
+        return gone + forget_cases(file, ids)
+    except FindbackError:
+        notes.append(f"{file} cannot be read, and was left: it may hold words of the case")
+        return gone
+
+
+def _clean_kept(workspace: Workspace, ids: AbstractSet[str], queries: AbstractSet[str], notes: list[str]) -> int:
     folder = workspace.private / "evaluations"
     dropped = 0
     for file in sorted(folder.glob("*.json")) if folder.is_dir() else ():
         try:
-            clean, count = _clean(file, ids)
+            clean, count = _clean(file, ids, queries)
         except FindbackError:
             notes.append(f"{file} cannot be read, and was left: remove it if it may hold the case")
             continue
@@ -203,10 +251,37 @@ def _clean_kept(workspace: Workspace, ids: AbstractSet[str], notes: list[str]) -
     return dropped
 
 
-def _clean(file: Path, ids: AbstractSet[str]) -> tuple[Audit | Evaluation, int]:
-    if file.name.startswith(PREFIX[Audit]):
-        return _without_audited(load(file, Audit), ids)
-    return _without_misses(load(file, Evaluation), ids)
+def _clean(
+    file: Path, ids: AbstractSet[str], queries: AbstractSet[str]
+) -> tuple[Across | Audit | Comparison | Effects | Evaluation | Generated | ItemAnalysis, int]:
+    cleaned: tuple[Across | Audit | Comparison | Effects | Evaluation | Generated | ItemAnalysis, int]
+    # Orders and effects of systems name no case.
+    if file.name.startswith(PREFIX[Across]):
+        cleaned = load(file, Across), 0
+    elif file.name.startswith(PREFIX[Effects]):
+        cleaned = load(file, Effects), 0
+    elif file.name.startswith(PREFIX[Audit]):
+        cleaned = _without_audited(load(file, Audit), ids)
+    elif file.name.startswith(PREFIX[Comparison]):
+        cleaned = _without_compared(load(file, Comparison), ids)
+    elif file.name.startswith(PREFIX[Generated]):
+        cleaned = _without_written(load(file, Generated), queries)
+    elif file.name.startswith(PREFIX[ItemAnalysis]):
+        cleaned = _without_items(load(file, ItemAnalysis), ids)
+    else:
+        cleaned = _without_misses(load(file, Evaluation), ids)
+    return cleaned
+
+
+def _without_written(kept: Generated, queries: AbstractSet[str]) -> tuple[Generated, int]:
+    """Return what a model wrote without the texts that were withdrawn; figures stay."""
+    looks = tuple(one for one in kept.looks if one.text not in queries)
+    left: list[Described] = []
+    for one in kept.described:
+        attempts = tuple(attempt for attempt in one.attempts if attempt.text not in queries)
+        left.append(one.model_copy(update={"attempts": attempts}))
+    gone = kept.texts - sum(len(one.attempts) for one in left)
+    return kept.model_copy(update={"looks": looks, "described": tuple(left)}), gone
 
 
 def _without_misses(kept: Evaluation, ids: AbstractSet[str]) -> tuple[Evaluation, int]:
@@ -221,6 +296,28 @@ def _without_misses(kept: Evaluation, ids: AbstractSet[str]) -> tuple[Evaluation
 def _without_audited(kept: Audit, ids: AbstractSet[str]) -> tuple[Audit, int]:
     left = tuple(one for one in kept.worst if one.question not in ids)
     return kept.model_copy(update={"worst": left}), len(kept.worst) - len(left)
+
+
+def _without_compared(kept: Comparison, ids: AbstractSet[str]) -> tuple[Comparison, int]:
+    left = tuple(one for one in kept.cases if one.question not in ids)
+    return kept.model_copy(update={"cases": left}), len(kept.cases) - len(left)
+
+
+def _without_items(kept: ItemAnalysis, ids: AbstractSet[str]) -> tuple[ItemAnalysis, int]:
+    """Return an item analysis without the cases that were withdrawn; figures stay."""
+    left = {
+        "everybody": tuple(one for one in kept.everybody if one.question not in ids),
+        "nobody": tuple(one for one in kept.nobody if one.question not in ids),
+        "against": tuple(one for one in kept.against if one.case.question not in ids),
+        "second": tuple(one for one in kept.second if one.question not in ids),
+    }
+    gone = sum(len(getattr(kept, name)) - len(rows) for name, rows in left.items())
+    heavy = tuple(
+        one.model_copy(update={"questions": tuple(id_ for id_ in one.questions if id_ not in ids)})
+        for one in kept.heavy
+    )
+    gone += sum(len(one.questions) for one in kept.heavy) - sum(len(one.questions) for one in heavy)
+    return kept.model_copy(update={**left, "heavy": heavy}), gone
 
 
 def _history(workspace: Workspace, ids: AbstractSet[str], cases: Sequence[Case]) -> History | None:
