@@ -23,6 +23,9 @@ from findback.workspace import without_credentials
 PATIENCE = 30.0
 """Seconds to wait for another process."""
 
+CONNECTIONS = 16
+"""Connections kept open: more than threads that work at once, for opening one costs more than a decision."""
+
 WRITERS_LOCK = 0x66696E64_6261636B
 """PostgreSQL's advisory lock of those who write much: one at a time, while single decisions go on."""
 
@@ -167,7 +170,9 @@ def _silent_engine(url: URL, **options: Any) -> Engine:
 
 
 def _sqlite_engine(path: Path, patience: float, *, foreign_keys: bool) -> Engine:
-    engine = _silent_engine(URL.create("sqlite", database=str(path)), connect_args={"timeout": patience})
+    engine = _silent_engine(
+        URL.create("sqlite", database=str(path)), connect_args={"timeout": patience}, pool_size=CONNECTIONS
+    )
 
     @event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
@@ -208,6 +213,7 @@ def _server_engine(url: URL, patience: float) -> Engine:
         return _silent_engine(
             url,
             pool_pre_ping=True,
+            pool_size=CONNECTIONS,
             connect_args={"connect_timeout": max(2, round(patience)), "application_name": "findback"},
         )
     except ModuleNotFoundError as error:

@@ -166,7 +166,7 @@ def find_preference(judged: Iterable[Judged]) -> tuple[bool | None, str, float |
     known = [(one.leak, one.rejected) for one in judged if one.leak is not None]
     down = sum(rejected for _, rejected in known)
     through = len(known) - down
-    counted = f"{down} texts turned down and {through} let through"
+    counted = f"{down} {'text' if down == 1 else 'texts'} turned down and {through} let through"
     if min(down, through) < FEWEST_EACH:
         return None, f"{counted} are too few to tell whether this judge prefers leaking text", None
     tied = Counter(leak for leak, _ in known)
