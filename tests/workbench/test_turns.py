@@ -57,7 +57,7 @@ def test_changes_of_one_process_take_turns(database: Database) -> None:
 
 
 def test_whoever_waits_too_long_is_told(tmp_path: Path, database: Database) -> None:
-    """A turn that does not come ends in SQLite's own word that the file is in use; a failed change gives its turn back."""
+    """A turn that does not come ends in SQLite's word that the file is in use; a failed change gives its turn back."""
     short = Database(database.engine, database.path, patience=0.1)
     other = connect_database(tmp_path / "private" / "workbench.sqlite", patience=0.1)
     with database.deciding(), pytest.raises(OperationalError, match="locked"), other.deciding():

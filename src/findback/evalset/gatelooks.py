@@ -4,19 +4,15 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, Field, ValidationError
+from pydantic import AwareDatetime, Field
 
-from findback.errors import DataError
-from findback.evalset.sentences import sentences
-from findback.evalset.textfile import Faults, read_lines
-from findback.evalset.writing import write_pieces
+from findback.evalset.ledger import add_to_ledger, read_ledger
 from findback.model.case import Name
 from findback.model.gated import GateVerdict
 from findback.model.record import Record
 
 GATE = "gate.jsonl"
 YEAR = timedelta(days=365)
-_LINE_LIMIT = 100_000
 
 
 class GateLook(Record):
@@ -50,24 +46,7 @@ def read_gate_looks(evalset: Path) -> tuple[GateLook, ...]:
     Raises:
         DataError: If a line is none; every fault with its line.
     """
-    path = evalset / GATE
-    if not path.exists():
-        return ()
-    faults = Faults()
-    found = []
-    for line in read_lines(path, faults, limit=_LINE_LIMIT):
-        if not line.text.strip():
-            continue
-        try:
-            found.append(GateLook.model_validate_json(line.text))
-        except ValidationError as error:
-            for sentence in sentences(error):
-                faults.add(path, line.number, sentence)
-    if faults.found:
-        raise DataError(
-            f"{path.name} has faults", faults=faults.found, hint="restore it from version control: it only grows"
-        )
-    return tuple(found)
+    return read_ledger(evalset / GATE, GateLook)
 
 
 def count_past_year(looks: tuple[GateLook, ...], at: datetime) -> int:
@@ -82,6 +61,4 @@ def add_gate_look(evalset: Path, look: GateLook) -> int:
         DataError: If the looks before cannot be read.
         StorageError: If the disk refuses.
     """
-    looks = (*read_gate_looks(evalset), look)
-    write_pieces(evalset / GATE, (f"{one.model_dump_json()}\n" for one in looks))
-    return len(looks)
+    return add_to_ledger(evalset / GATE, look)

@@ -4,19 +4,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from findback.errors import DataError
-from findback.evalset.sentences import sentences
-from findback.evalset.textfile import Faults, read_lines
-from findback.evalset.writing import write_pieces
+from findback.evalset.ledger import add_to_ledger, read_ledger
 from findback.model.case import Name
 from findback.model.record import Record
 
 LOOKS = "looks.jsonl"
 MOST_LOOKS = 10
 """Looks after which every figure of the holdout says how often it was looked at."""
-_LINE_LIMIT = 100_000
 
 
 class Look(Record):
@@ -36,24 +32,7 @@ def read_looks(evalset: Path) -> tuple[Look, ...]:
     Raises:
         DataError: If a line is none; every fault with its line.
     """
-    path = evalset / LOOKS
-    if not path.exists():
-        return ()
-    faults = Faults()
-    found = []
-    for line in read_lines(path, faults, limit=_LINE_LIMIT):
-        if not line.text.strip():
-            continue
-        try:
-            found.append(Look.model_validate_json(line.text))
-        except ValidationError as error:
-            for sentence in sentences(error):
-                faults.add(path, line.number, sentence)
-    if faults.found:
-        raise DataError(
-            f"{path.name} has faults", faults=faults.found, hint="restore it from version control: it only grows"
-        )
-    return tuple(found)
+    return read_ledger(evalset / LOOKS, Look)
 
 
 def add_look(evalset: Path, look: Look) -> int:
@@ -63,9 +42,7 @@ def add_look(evalset: Path, look: Look) -> int:
         DataError: If the looks before cannot be read.
         StorageError: If the disk refuses; nothing should be shown then.
     """
-    looks = (*read_looks(evalset), look)
-    write_pieces(evalset / LOOKS, (f"{one.model_dump_json()}\n" for one in looks))
-    return len(looks)
+    return add_to_ledger(evalset / LOOKS, look)
 
 
 def describe_looks(count: int) -> str:

@@ -1,6 +1,5 @@
 """Asking a model about many things: at once, each with one end, counted, and never what may not leave."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,12 +15,10 @@ from findback.model.bill import Bill, Estimate
 from findback.model.case import Name
 from findback.model.protocols import SILENT, Progress
 from findback.model.record import Record, Request
+from findback.steps.atonce import handle_all
 from findback.steps.waiting import wait_for
 from findback.steps.writers import model_settings, open_budget, open_writer
 from findback.workspace import Workspace
-
-AT_ONCE = 256
-"""Most things under way; how many calls really run, the model decides."""
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
@@ -207,24 +204,16 @@ async def _answer_all(
     items: Sequence[Item], handle: Callable[[Item], Awaitable[Value]], progress: Progress
 ) -> list[Answer[Value]]:
     answers: list[Answer[Value]] = [Answer("not reached")] * len(items)
-    waiting = iter(enumerate(items))
     stopped: list[str] = []
 
-    async def work() -> None:
-        for place, item in waiting:
-            if stopped:
-                answers[place] = Answer("not reached", reason=stopped[0])
-            else:
-                answers[place] = await _answer(item, handle, stopped)
-            progress.advance()
+    async def answer(place: int) -> None:
+        if stopped:
+            answers[place] = Answer("not reached", reason=stopped[0])
+        else:
+            answers[place] = await _answer(items[place], handle, stopped)
+        progress.advance()
 
-    workers = [asyncio.create_task(work()) for _ in range(min(AT_ONCE, len(items)))]
-    try:
-        await asyncio.gather(*workers)
-    finally:
-        for worker in workers:
-            worker.cancel()
-        await asyncio.gather(*workers, return_exceptions=True)
+    await handle_all(range(len(items)), answer)
     return answers
 
 

@@ -4,7 +4,6 @@ What happens is a function of the sample, the settings and the model's answers: 
 first. So a killed run that is started again takes its answers from the cache and ends as it would have ended.
 """
 
-import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,15 +14,13 @@ from findback.llm.ask import ItemFailedError, Model, StoppedError
 from findback.model.document import Document
 from findback.model.protocols import SILENT, Progress
 from findback.model.written import Attempt, Described, Outcome, Rejection
+from findback.steps.atonce import handle_all
 from findback.writing.describe import ask_description
 from findback.writing.filters import Around, Filters, Wanted
 from findback.writing.matching import Quotas
 from findback.writing.novelty import Novelty
 from findback.writing.prompts import Prompts
 from findback.writing.voices import Option, Voices, name_options
-
-AT_ONCE = 256
-"""Most documents under way; how many calls really run, the model decides."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -162,28 +159,20 @@ async def _describe_wave(plan: Plan, tasks: Sequence[Task], progress: Progress) 
 
 async def _write_all(plan: Plan, tasks: Sequence[Task], progress: Progress) -> StoppedError | None:
     """Have each document described until a text passes what looks at it alone; begin nothing once the model stops."""
-    waiting = iter(tasks)
     stopped: list[StoppedError] = []
 
-    async def work() -> None:
-        for task in waiting:
-            try:
-                while not stopped and not task.is_full(plan.attempts):
-                    await _write(plan, task)
-            except StoppedError as error:
-                stopped.append(error)
-            except ItemFailedError as error:
-                # Reasons are counted, so the document it is about stays out of them.
-                task.outcome, task.reason = "error", _short(error.message.replace(f" about {task.document.id}", ""))
-            progress.advance()
+    async def describe(task: Task) -> None:
+        try:
+            while not stopped and not task.is_full(plan.attempts):
+                await _write(plan, task)
+        except StoppedError as error:
+            stopped.append(error)
+        except ItemFailedError as error:
+            # Reasons are counted, so the document it is about stays out of them.
+            task.outcome, task.reason = "error", _short(error.message.replace(f" about {task.document.id}", ""))
+        progress.advance()
 
-    workers = [asyncio.create_task(work()) for _ in range(min(AT_ONCE, len(tasks)))]
-    try:
-        await asyncio.gather(*workers)
-    finally:
-        for worker in workers:
-            worker.cancel()
-        await asyncio.gather(*workers, return_exceptions=True)
+    await handle_all(tasks, describe)
     return stopped[0] if stopped else None
 
 
