@@ -8,8 +8,9 @@ import pytest
 
 from findback.errors import MissingError, SettingsError
 from findback.files import TEMPORARY
+from findback.places import PLACES
 from findback.steps.configuration import show_configuration
-from findback.workspace import PLACES, find_file, open_workspace, without_credentials
+from findback.workspace import find_file, open_workspace, without_credentials
 
 
 def write(folder: Path, text: str) -> Path:

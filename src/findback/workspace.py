@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import ValidationError
@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from findback.errors import Fault, MissingError, SettingsError
 from findback.files import private_folder, storage_errors, sweep
 from findback.model.settings import Settings
+from findback.places import PLACES
 from findback.text.safe import escape_terminal
 
 FILE_NAME = "findback.toml"
@@ -33,49 +34,6 @@ RESERVED = frozenset(
 )
 """Environment variables that are not settings."""
 
-
-class Place(NamedTuple):
-    """A part of the private folder: what lies there and how it goes away."""
-
-    content: str
-    erased: str
-
-
-PLACES = {
-    "runs": Place(
-        "results per question: document ids, scores, passages, latencies",
-        "findback runs --remove; by themselves beyond 200",
-    ),
-    "evaluations": Place(
-        "scores and comparisons with queries and titles of what was missed, and what a model wrote about documents, as "
-        "reports show them",
-        "by hand; texts that are withdrawn go by themselves",
-    ),
-    "snapshots": Place("ids and text digests of the corpus", "by hand; made again when missing"),
-    "passages": Place("texts of the corpus, cut by the chunker", "by hand; made again when missing"),
-    "indexes": Place("search indexes and vectors of the embedded retrievers", "by hand; made again when missing"),
-    "workbench": Place(
-        "candidates with their redacted threads, digests of what the people in them are called, decisions, a model's "
-        "drafts of judgements, exclusions, tombstones, and the key of all digests",
-        "findback purge; retention by itself",
-    ),
-    "answers": Place(
-        "what language models answered, by a digest of what they were asked: texts about documents, choices, tokens "
-        "and the time, never the question",
-        "by themselves, 30 days after they were last used; by hand before",
-    ),
-    "glossary": Place(
-        "terms proposed for the glossary, with the ids of their questions, and pairs of words that were refused",
-        "findback withdraw, with the case; the next findback glossary suggest; by hand",
-    ),
-    "egress": Place("how many texts were sent to which endpoint: counts, never a text", "by hand"),
-    "secrets": Place("where secrets were found: file, offset and rule, never the secret", "by hand, once rotated"),
-    "tmp": Place(
-        "temporary files of programs that findback starts; results of jobs: ids and figures, no texts",
-        "by themselves, a day after their last change",
-    ),
-}
-"""Everything findback keeps privately, each in its folder of mode 0700 with files of mode 0600."""
 
 Origin = Literal["default", "file", "environment", "argument"]
 Tree = dict[str, Any]

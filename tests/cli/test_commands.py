@@ -165,7 +165,7 @@ def test_no_temporary_file_is_left_or_made_elsewhere(run, tmp_path: Path) -> Non
 
 def test_private_files_are_private_and_on_the_map(run, tmp_path: Path) -> None:
     """Every private file is 0600 in a 0700 folder, and lies in a place the private-data map names."""
-    from findback.workspace import PLACES
+    from findback.places import PLACES
 
     root = write_portal(tmp_path / "portal")
     run("evaluate", "--set", "asked.jsonl", cwd=root)

@@ -5,6 +5,8 @@ import random
 import string
 import subprocess
 import zipfile
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,10 @@ from builders.candidates import NOON, candidate, line, span, text
 from builders.portal import write_portal
 from builders.searchlog import UbiLog
 from findback.errors import MissingError, RefusedError, UsageError
+from findback.llm.ask import Usage
+from findback.llm.cache import Answers
 from findback.model.candidate import DocumentLink
+from findback.model.record import Record
 from findback.steps.audit import AuditRequest, audit
 from findback.steps.bench import open_bench
 from findback.steps.candidates import CandidatesRequest, Row, list_candidates, reject_candidate, show_candidate
@@ -26,6 +31,12 @@ from findback.steps.verify import VerifyRequest, verify
 from findback.workspace import Workspace, open_workspace
 
 SITE = "https://docs.example.org"
+
+
+class Said(Record):
+    """What a model answered."""
+
+    text: str
 
 
 def message(ts: str, user: str, text: str, thread: str | None = None) -> dict[str, object]:
@@ -167,6 +178,17 @@ def test_purged_person_is_gone_and_stays_gone(workspace: Workspace, export: Path
     rows = list_candidates(workspace, CandidatesRequest()).rows
     assert [row.documents for row in rows] == [("howto/vpn.md",)]
     assert b"lost mine" not in everything_written(workspace)
+
+
+def test_purge_empties_what_models_answered(workspace: Workspace, export: Path) -> None:
+    """An erased person may stand, in other words, in what a model answered; none of its bytes remain."""
+    run(workspace, export)
+    folder = workspace.private_part("answers")
+    with closing(Answers(folder)) as answers:
+        answers.keep("k", Said(text="who lost the mine"), Usage(1, 1), datetime(2026, 3, 1, tzinfo=UTC))
+    done = purge(workspace, PurgeRequest(person=("U1",))).counts
+    assert done["answers of models"] == 1
+    assert not any(b"who lost" in path.read_bytes() for path in folder.iterdir())
 
 
 def test_purge_reaches_who_searched(workspace: Workspace, tmp_path: Path) -> None:

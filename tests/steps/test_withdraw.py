@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,11 +14,14 @@ from findback.evalset.cases import read_cases
 from findback.evalset.manifest import read_manifest
 from findback.evalset.release import read_release
 from findback.evalset.runs import load_run
+from findback.llm.ask import Usage
+from findback.llm.cache import Answers
 from findback.steps.bench import open_bench
 from findback.steps.evaluate import EvaluateRequest, evaluate
 from findback.steps.release import ReleaseRequest, release
 from findback.steps.withdraw import Withdrawn, WithdrawRequest, withdraw
 from findback.workspace import Workspace
+from findback.writing.describe import Description
 
 DAY = datetime(2024, 6, 3, tzinfo=UTC)
 GONE = "c0000000003"
@@ -76,7 +80,10 @@ def test_runs_evaluations_and_baselines_forget_it(tmp_path: Path) -> None:
     baselines = workspace.evalset / "baselines"
     baselines.mkdir()
     (baselines / "main.jsonl").write_text(f'{{"case":"{GONE}","ranks":[1]}}\n{{"case":"c0000000001","ranks":[2]}}\n')
+    with closing(Answers(workspace.private_part("answers"))) as answers:
+        answers.keep("k", Description(query=SECRET), Usage(1, 1), datetime.now(UTC))
     done = take_back(workspace, ready)
+    assert done.dropped["answers of models"] == 1
     run = load_run(workspace.private / "runs" / str(result.retrievers[0].run))
     assert run.queries == tuple(f"c000000000{n}" for n in (0, 1, 2, 4, 5))
     assert [len(run.hits(at)) > 0 for at in range(5)] == [True] * 5

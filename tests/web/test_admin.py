@@ -14,12 +14,12 @@ from builders.forms import assert_inert, send
 from builders.hostile import HOSTILE
 from builders.pagesettings import GROUPS
 from builders.programs import make_program
+from findback.places import PLACES
 from findback.steps.erase import ErasureOrder, PurgeRequest, order_purge
 from findback.web import jobs, work
 from findback.web.oidc import Claims
 from findback.web.sessions import keep_claims, local_visitor, start_session
 from findback.web.site import Site
-from findback.workspace import PLACES
 
 
 def put_of(site: Site, name: str, person: str) -> str:

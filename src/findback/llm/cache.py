@@ -124,6 +124,21 @@ class Answers:
             except sqlite3.Error as error:
                 raise self._explain(error) from None
 
+    def empty(self) -> int:
+        """Forget every answer, its bytes too, and return how many there were.
+
+        Raises:
+            StorageError: If the disk refuses.
+        """
+        with self._lock:
+            try:
+                count = self._database.execute("DELETE FROM answers").rowcount
+                self._database.execute("VACUUM")
+                self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            except sqlite3.Error as error:
+                raise self._explain(error) from None
+        return count
+
     def close(self) -> None:
         """Let go of the file; a second time does nothing."""
         with self._lock:

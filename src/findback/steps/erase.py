@@ -12,6 +12,7 @@ from findback.model.record import Record, Request
 from findback.privacy.aliases import digest_value
 from findback.privacy.key import Key
 from findback.sources.searchlog.events import digest_of
+from findback.steps.answers import forget_answers
 from findback.steps.bench import open_bench, open_workspace_key
 from findback.steps.kept import now
 from findback.workbench.aliases import Called, Identity
@@ -78,7 +79,7 @@ def purge(workspace: Workspace, request: PurgeRequest) -> Erasure:
     """
     key = open_workspace_key(workspace)
     with open_bench(workspace, key) as bench:
-        return erase(bench, order_purge(bench, key, request), moment=now())
+        return erase(workspace, bench, order_purge(bench, key, request), moment=now())
 
 
 def exclude(workspace: Workspace, request: ExcludeRequest) -> Erasure:
@@ -90,7 +91,7 @@ def exclude(workspace: Workspace, request: ExcludeRequest) -> Erasure:
     """
     key = open_workspace_key(workspace)
     with open_bench(workspace, key) as bench:
-        return erase(bench, order_exclusion(bench, key, request), moment=now())
+        return erase(workspace, bench, order_exclusion(bench, key, request), moment=now())
 
 
 def order_purge(bench: Workbench, key: Key, request: PurgeRequest) -> ErasureOrder:
@@ -122,12 +123,17 @@ def _order(bench: Workbench, key: Key, person: Sequence[str], channel: Sequence[
     return ErasureOrder.model_validate({**named, "channels": tuple(channels), **more})
 
 
-def erase(bench: Workbench, order: ErasureOrder, *, moment: datetime, progress: Progress = SILENT) -> Erasure:
+def erase(
+    workspace: Workspace, bench: Workbench, order: ErasureOrder, *, moment: datetime, progress: Progress = SILENT
+) -> Erasure:
     """Carry an order out; doing it again changes nothing, and finishes what was interrupted.
+
+    What language models answered goes whole: nobody can tell whose question stands in it in other words.
 
     Raises:
         StorageError: If the database refuses, or erased bytes cannot be overwritten yet.
     """
+    forgotten = forget_answers(workspace)
     before = bench.released_cases()
     who = Identity(frozenset(order.ids), frozenset(order.values), frozenset(order.lasting))
     done: list[dict[str, int]] = []
@@ -143,6 +149,7 @@ def erase(bench: Workbench, order: ErasureOrder, *, moment: datetime, progress: 
     progress.advance()
     progress.finish()
     counts = {name: sum(one[name] for one in done) for name in done[0]} if done else {}
+    counts |= {"answers of models": forgotten} if forgotten else {}
     return _erasure(counts, before - bench.released_cases())
 
 

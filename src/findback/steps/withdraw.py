@@ -38,6 +38,7 @@ from findback.model.items import ItemAnalysis
 from findback.model.record import Record, Request
 from findback.model.written import Described
 from findback.privacy.git_history import find_held, is_tracked
+from findback.steps.answers import forget_answers
 from findback.steps.bench import has_bench, open_bench
 from findback.steps.glossary_kept import forget_proposals
 from findback.steps.judged import judgements_file
@@ -131,6 +132,7 @@ def withdraw(
     dropped["lines of baselines and scores"] = sum(withdraw_from_lines(file, ids) for file in _published(evalset))
     dropped["judgements by hand"] = sum(withdraw_from_lines(file, ids, private=True) for file in _judgements(evalset))
     dropped["answers in runs"] = _clean_runs(workspace, ids, notes)
+    dropped["answers of models"] = forget_answers(workspace)
     dropped["terms of the glossary"] = _clean_glossary(workspace, ids, notes)
     dropped["questions in evaluations and audits"] = _clean_kept(workspace, ids, {case.query for case in texts}, notes)
     _write_down(workspace, ids, reason, reviewer or local_name(), moment)

@@ -93,7 +93,7 @@ def _evaluate(site: Site, job: Job, request: EvaluateRequest, progress: Progress
 
 
 def _erase(site: Site, job: Job, request: ErasureOrder, progress: Progress) -> Record:
-    return erase(site.bench, request, moment=site.now(), progress=progress)
+    return erase(site.workspace, site.bench, request, moment=site.now(), progress=progress)
 
 
 def _original(site: Site, job: Job, request: OriginalRequest, progress: Progress) -> Record:

@@ -10,6 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from findback.errors import FindbackError, MissingError, UsageError
 from findback.model.record import Record
 from findback.model.settings import RoleName
+from findback.places import PLACES
 from findback.steps.erase import (
     Erasure,
     ErasureOrder,
@@ -26,7 +27,6 @@ from findback.web.render import render_page
 from findback.web.site import Site
 from findback.web.work import Failure
 from findback.workbench.jobs import OVER, Job
-from findback.workspace import PLACES
 
 router = APIRouter(route_class=Guarded, include_in_schema=False)
 
