@@ -15,6 +15,7 @@ from findback.model.case import Case
 from findback.model.evaluation import Evaluation
 from findback.retrievers.memory import MemoryRetriever
 from findback.steps.evaluate import EvaluateRequest, evaluate
+from findback.steps.opening import SetRequest, find_set
 from findback.steps.release import ReleaseRequest, release
 from findback.steps.releases import DiffRequest, compare_releases, list_releases
 from findback.steps.verify import VerifyRequest, verify
@@ -200,3 +201,9 @@ def test_commands_print_what_happened(
     assert json.loads(said("diff", "1", "2", "--json"))["diff"]["added"] == ["c0000000003"]
     assert "withdrawn: c0000000002" in said("withdraw", "c0000000002", "--reason", "asked to")
     assert "withdrawn from" in said("releases")
+
+
+def test_a_set_and_a_release_contradict_each_other(tmp_path: Path) -> None:
+    """Whoever names both is told, in place of one of them being passed over."""
+    with pytest.raises(UsageError, match="a set and a release"):
+        find_set(open_workspace(tmp_path, required=False), SetRequest(set=tmp_path / "set.jsonl", release=1))

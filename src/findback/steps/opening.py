@@ -5,12 +5,12 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, PositiveInt
 
 from findback.corpus.corpus import Corpus
 from findback.corpus.open import open_corpus
 from findback.corpus.passages import open_passages
-from findback.errors import FindbackError, MissingError
+from findback.errors import FindbackError, MissingError, UsageError
 from findback.evalset.glossary import GLOSSARY, read_glossary
 from findback.evalset.open import open_set
 from findback.evalset.resolve import resolve
@@ -40,7 +40,7 @@ class SetRequest(Request):
 
     set: Annotated[Path | None, LOCAL_ONLY] = None
     """Set file or folder in any known format; the newest release when left out."""
-    release: int | None = None
+    release: PositiveInt | None = None
     """Release to work on."""
     corpus: Annotated[Path | None, LOCAL_ONLY] = None
     """Documents, instead of findback.toml's."""
@@ -99,9 +99,12 @@ def find_set(workspace: Workspace, request: SetRequest) -> Path:
     """Return the set a request means.
 
     Raises:
+        UsageError: If it names a set and a release.
         MissingError: If it names none and nothing has been released.
     """
     if request.set is not None:
+        if request.release is not None:
+            raise UsageError("a set and a release are named", hint="leave one of --set and --release out")
         return request.set
     number = newest_release(workspace) if request.release is None else request.release
     if number is None:
