@@ -81,11 +81,12 @@ def test_wordings_are_shown_beside_people_s(run: Any, root: Path) -> None:
 
 
 def test_themes_are_printed_and_written(run: Any, root: Path) -> None:
-    """A table with a label and what each costs; -o writes the questions as well."""
-    found = run("assist", "cluster", "-o", "../themes.md", cwd=root)
+    """A table with a label and what each costs; -o writes the questions as well, and prints where to alone."""
+    found = run("assist", "cluster", cwd=root)
     assert found.status == 0
     assert "door cards" in found.out
     assert "1 theme with 2 questions; 0 are like no other." in found.out
+    assert run("assist", "cluster", "-o", "../themes.md").out == "wrote ../themes.md\n"
     assert "## door cards" in (root.parent / "themes.md").read_text("utf-8")
 
 
@@ -113,3 +114,11 @@ def test_a_dry_run_says_what_it_would_cost(run: Any, root: Path, kind: str) -> N
 def test_every_kind_has_its_command() -> None:
     """Each is there under the name the documentation has."""
     assert {"paraphrase", "classify", "cluster", "suggest"} <= set(assist.app)
+
+
+def test_what_contradicts_itself_or_is_no_id_is_said(run: Any, root: Path) -> None:
+    """Words and a model cannot both name themes; what is no case id is called that, without a pattern."""
+    both = run("assist", "cluster", "--words", "--model", "m", cwd=root)
+    assert (both.status, "not by both" in both.err) == (2, True)
+    nobody = run("assist", "paraphrase", "--case", "nope", cwd=root)
+    assert (nobody.status, "'nope' is no case id" in nobody.err) == (2, True)

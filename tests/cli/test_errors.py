@@ -303,3 +303,13 @@ def test_trust_question_masks_secrets(run, tmp_path: Path) -> None:
     assert outcome.status == 5
     assert "curl" in outcome.err
     assert secret not in outcome.err
+
+
+@pytest.mark.parametrize(("name", "said"), [("a.jsonl", "JSON object"), ("a.csv", "column names")])
+def test_the_hint_for_an_empty_set_fits_its_name(run, tmp_path: Path, name: str, said: str) -> None:
+    """JSON Lines need objects, a table needs column names."""
+    root = write_portal(tmp_path / "portal")
+    (root / name).write_bytes(b"")
+    outcome = run("evaluate", "--set", name, cwd=root)
+    assert outcome.status == 3
+    assert said in outcome.err

@@ -86,3 +86,30 @@ def test_mistakes_are_said_before_any_search(run, root: Path) -> None:
     file = "evalset/baselines/main.jsonl"
     assert run("gate", "--baseline", file, "--markdown", file).status == 2
     assert run("gate", "--baseline", "main", "--margin", "0").status == 2
+
+
+def test_a_release_that_is_not_here_is_said(run, root: Path) -> None:
+    """A baseline whose first line names a release that does not exist says so; one of a release here does not."""
+    assert "not here" not in run("gate", "--baseline", "main", cwd=root).out
+    (file,) = root.rglob("baselines/main.jsonl")
+    file.write_text(file.read_text().replace('"release":1,', '"release":77,', 1))
+    said = " ".join(run("gate", "--baseline", "main").out.split())
+    assert "the baseline main says that it was made on release 77, which is not here" in said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("gate", "--baseline", "x.zip"),
+        ("gate", "--baseline", "main", "--run", "x.zip"),
+        ("compare", "bm25", "x.zip"),
+    ],
+)
+def test_a_file_of_unknown_kind_has_a_hint_that_fits(run, root: Path, words: tuple[str, ...]) -> None:
+    """Where no option names a format, the hint says which endings are read."""
+    (root / "x.zip").write_bytes(b"PK\x03\x04")
+    done = run(*words, cwd=root)
+    assert done.status == 3
+    assert "cannot tell what" in done.err
+    assert ".trec" in done.err
+    assert "format =" not in done.err

@@ -69,3 +69,20 @@ def test_nothing_is_sent_before_somebody_agreed(root: Path, monkeypatch: pytest.
     with pytest.raises(FindbackError) as caught:
         generate("--n", "5")
     assert caught.value.code == "untrusted"
+
+
+def test_a_dry_run_refuses_the_address_that_a_run_refuses(root: Path) -> None:
+    """No plan is made for a model that could never be asked."""
+    with (root / "findback.toml").open("a") as settings:
+        settings.write('base_url = "file:///etc/passwd"\n')
+    with pytest.raises(FindbackError, match="base_url"):
+        generate("--dry-run")
+
+
+def test_a_plan_adds_up(root: Path) -> None:
+    """Drawn, reserve, fit and neither, and skipped documents are all 30; no more calls than can come are priced."""
+    generate("--n", "100000", "--dry-run", "-o", str(root / "out.json"))
+    plan = json.loads((root / "out.json").read_text())
+    drawn, skipped = sum(row["sample"] for row in plan["mix"]), sum(one["count"] for one in plan["ended"])
+    assert drawn + plan["reserve"] + plan["spare"] + skipped == 30
+    assert plan["estimates"][0]["calls"] < 1_000

@@ -110,3 +110,21 @@ def test_expand_searches_with_the_glossary(run, root: Path) -> None:
     assert found["more"]["kind"] == "expand"
     assert more == pytest.approx(1.0)
     assert plain < 0.8
+
+
+def test_options_that_make_no_sense_are_refused(run, root: Path) -> None:
+    """A weight that would write a question a million times over, and what is no language code."""
+    heavy = run("glossary", "evaluate", "--weight", "1000000", cwd=root)
+    assert (heavy.status, "--weight" in heavy.err) == (2, True)
+    for language in ("../x", "EN", "english"):
+        refused = run("glossary", "suggest", "--language", language)
+        assert (refused.status, "--language: must be a two- or three-letter language code" in refused.err) == (2, True)
+    assert "there is no stemmer for zz" in run("glossary", "suggest", "--language", "zz").out
+
+
+def test_a_broken_glossary_is_a_fault_of_the_set(run, root: Path) -> None:
+    """Doctor and verify name the file and the line."""
+    (root / "evalset" / "glossary.toml").write_text("format = 1\nbroken [\n")
+    for command in (("doctor", "--offline", "--json"), ("verify",)):
+        found = run(*command, cwd=root)
+        assert (found.status, "glossary.toml:2: no valid TOML" in found.out.replace("\n", "")) == (1, True)

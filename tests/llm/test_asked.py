@@ -218,8 +218,8 @@ def test_a_few_failures_after_a_success_stop_nothing():
     assert sum(isinstance(one, ItemFailedError) for one in found) == 11
 
 
-def test_a_server_that_stays_broken_is_not_waited_for_without_end():
-    """After ten waits, each at most a minute, a server that answers nobody stops the run."""
+def test_a_server_that_stays_broken_is_not_waited_for_without_end(caplog):
+    """After ten waits, each at most a minute, a server that answers nobody stops the run; it is said once."""
     waited = []
     with LlmServer(say_back, mood=lambda question, times: "500") as server:
         with pytest.raises(StoppedError, match="the server fails \\(HTTP 500"):
@@ -228,6 +228,8 @@ def test_a_server_that_stays_broken_is_not_waited_for_without_end():
     assert len(waited) == 10
     assert max(waited) <= 60
     assert waited[7] > 30
+    (said,) = [one.getMessage() for one in caplog.records if one.name == "findback.llm"]
+    assert said.endswith(": HTTP 500, api_error; trying again for up to 10 minutes")
 
 
 def test_one_item_a_server_keeps_failing_on_fails_alone():

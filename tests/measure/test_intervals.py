@@ -86,6 +86,7 @@ def test_eight_clusters_are_enough() -> None:
 def test_many_paraphrases_do_not_make_clusters() -> None:
     """100 cases of 7 roots are too few."""
     assert estimate_mean(np.arange(100) % 2, np.arange(100) % 7).reason == "too few: 7 clusters, 8 needed"
+    assert estimate_mean([1.0, 0.0], [0, 0]).reason == "too few: 1 cluster, 8 needed"
 
 
 def test_undefined_values_are_left_out_and_counted() -> None:

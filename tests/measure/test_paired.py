@@ -65,6 +65,7 @@ def test_agreement_everywhere_is_said() -> None:
     found = compare_pair([0.5] * 20, [0.5] * 20)
     assert (found.estimate.value, found.p, found.estimate.low) == (0.0, 1.0, None)
     assert found.estimate.reason == "identical on these 20"
+    assert compare_pair([0.5], [0.5]).estimate.reason == "identical on this one"
 
 
 def test_differences_that_cancel_are_not_identical() -> None:

@@ -252,3 +252,11 @@ def test_undecided_is_skipped_in_junit() -> None:
     root = ET.fromstring(render_junit(gated(compared(verdict="undecided", difference=-0.01), verdict="undecided")))
     assert (root[0].get("failures"), root[0].get("skipped")) == ("0", "1")
     assert "may have fallen by" in (root[0][0][0].get("message") or "")
+
+
+def test_identical_on_few_cases_is_a_sentence() -> None:
+    """A gate that cannot be sure though nothing differs says so in one sentence."""
+    why = "identical on these 12 cases, too few to show it for others"
+    same = compared(verdict="undecided", difference=0.0, lower=-0.22, upper=0.0, why=why)
+    said = "RR@10 is identical on these 12 cases, too few to show it for others, against main; others may have fallen"
+    assert said in say_result(gated(same))

@@ -144,8 +144,7 @@ def test_the_headline_says_what_was_asked_for_what_was_got_and_why_not_more() ->
     """Each way a document was lost is named with its reasons; a full run says no reason."""
     assert headline(generated()) == (
         "Asked for 20, got 17 (3 of them for a person to look at first), because 2 failed (leak: copied words 1,"
-        " form: empty talk 1); 1 error (the model refused); no further document is fit to be described or was kept in"
-        " reserve."
+        " form: empty talk 1); 1 error (the model refused); no further document is fit to be described."
     )
     assert headline(generated(accepted=17, reserve=9)) == (
         "Asked for 20, got 20 (3 of them for a person to look at first)."
@@ -247,3 +246,20 @@ def test_the_report_command_finds_the_newest_panel(tmp_path: Path) -> None:
     ):
         report(workspace, request)
         assert "Asked for 20, got 17" in (request.output or file).read_text()
+
+
+def test_a_used_up_reserve_is_told_from_a_corpus_that_has_nothing_left() -> None:
+    """20 were drawn first and 2 stepped in; 80 fit documents are left, so the setting is named."""
+    described = tuple(Described(document=f"{number}.md", outcome="accepted") for number in range(22))
+    said = headline(generated(described=described, spare=80))
+    assert "the reserve of 2 documents is used up, and 80 more are fit: raise [writing] reserve" in said
+    assert "no document was kept in reserve" in headline(generated(spare=80))
+
+
+def test_a_dry_run_is_a_plan_and_says_how_many_can_come() -> None:
+    """It is titled as one; 20 drawn of 100,000 wanted give at most 20, and skipped documents are listed."""
+    shown = render_text(generated(dry_run=True, asked=100_000, reserve=0, spare=3), width=200)
+    assert "What would be asked" in shown
+    assert "What the model wrote" not in shown
+    assert "20 documents would be described first; no more are fit, so at most 20 questions can come." in shown
+    assert "stub (4)" in shown

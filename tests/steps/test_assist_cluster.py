@@ -190,3 +190,12 @@ def test_the_house_s_embedder_is_used_where_none_is_handed_in(tmp_path: Path) ->
         open_embedder(workspace, "minilm-l6")
     with pytest.raises(MissingError, match="minilm-l6"):
         cluster(workspace, ClusterRequest())
+
+
+def test_one_name_for_several_themes_names_none(tmp_path: Path) -> None:
+    """Both are called by their words then, and a note says so."""
+    model = scripted(lambda ask: ThemeLabel(label="Problems"))
+    given = [searched(f"{topic}{n}", query=f"{topic} fails {n}") for topic in ("badge", "crane") for n in (1, 2)]
+    found = cluster(workspace_of(tmp_path, [], given), ClusterRequest(), model=model, embedding=EMBEDDING)
+    assert [one.named_by for one in found.themes] == ["words", "words"]
+    assert any("2 themes were given the same name" in note for note in found.notes)

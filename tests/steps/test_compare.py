@@ -11,6 +11,7 @@ from findback.errors import DataError, MissingError, UsageError
 from findback.evalset.runs import load_run, save_run
 from findback.model.case import Judgement
 from findback.model.compared import Comparison
+from findback.reporting.verdict import headline
 from findback.retrievers.memory import MemoryRetriever
 from findback.steps.compare import CompareRequest, compare
 from findback.steps.evaluate import EvaluateRequest, evaluate
@@ -309,3 +310,58 @@ def test_whose_failures_they_are_is_said(tmp_path: Path) -> None:
     assert [one.selected for one in said.systems] == [0, 20]
     assert (said.pairs[0].first, said.pairs[0].verdict) == ("new", "better")
     assert any("no control cases" in limit for limit in said.limits)
+
+
+def test_a_production_system_that_is_not_compared_is_said(tmp_path: Path) -> None:
+    """Failures that count against a name that is not compared are noted, with the name that was meant when near."""
+    systems = [ranking("dense", [0, 2] * 10), ranking("bm25", [1] * 20)]
+    slip = compare_systems(tmp_path, systems, questions(20, stratum="failure"), production="denes")
+    assert slip.notes == ("failures count against 'denes', which is not compared here; did you mean dense?",)
+    other = compare_systems(tmp_path, systems, questions(20, stratum="failure"), production="old-portal")
+    assert other.notes == ("failures count against 'old-portal', which is not compared here",)
+    for asked in (questions(20), questions(20, stratum="failure", selected_on="bm25")):
+        assert compare_systems(tmp_path, systems, asked, production="old-portal").notes == ()
+
+
+@pytest.mark.parametrize("selected_on", [None, "portal-search"])
+def test_failures_nobody_claims_are_no_fact(tmp_path: Path, selected_on: str | None) -> None:
+    """Whose failures they are is a condition where nobody said, and a fact where the set or --production does."""
+    systems = [ranking("old", [0, 2] * 10), ranking("new", [1] * 20)]
+    asked = questions(20, stratum="failure", selected_on=selected_on)
+    unsaid = compare_systems(tmp_path, systems, asked)
+    assert unsaid.unclaimed == 20
+    assert headline(unsaid).startswith("new is better than old on past failures, if these are failures of old: RR@10")
+    three = [*systems, ranking("mid", [1] * 20)]
+    against = headline(compare_systems(tmp_path, three, asked, baseline="old"))
+    assert against == "Against old: better on past failures alone, if these are failures of old: new and mid."
+    against = headline(compare_systems(tmp_path, three, asked, baseline="new"))
+    assert against.endswith("worse on past failures alone, if these are their own: old.")
+    said = compare_systems(tmp_path, systems, asked, production="old")
+    assert said.unclaimed == 0
+    assert headline(said).startswith("new is better than old on past failures of old: RR@10")
+
+
+def test_the_headline_says_which_way_control_cases_point(tmp_path: Path) -> None:
+    """Better on past failures, a little worse on control cases: the number of cases stands with that direction."""
+    asked = (
+        *(question(at, stratum="failure", selected_on="old") for at in range(60)),
+        *(question(at, stratum="control") for at in range(60, 80)),
+    )
+    old = [0] * 60 + [1] * 14 + [2] * 6
+    new = [1] * 60 + [2] * 11 + [1] * 9
+    for systems in (["old", "new"], ["new", "old"]):
+        ranks = {"old": old, "new": new}
+        result = compare_systems(tmp_path, [ranking(name, ranks[name]) for name in systems], asked, baseline=systems[0])
+        said = headline(result)
+        assert said.startswith("new is better than old on past failures of old"), said
+        assert "more control cases would settle it" in said
+        assert said.endswith("so far they point to worse for new."), said
+
+
+def test_a_search_deeper_than_asked_for_is_said(tmp_path: Path) -> None:
+    """A metric that looks deeper than `depth` is named in a note, of comparison and evaluation."""
+    root = write_portal(tmp_path / "portal", "[measures]\ndepth = 5\n" + TWO)
+    request = CompareRequest(set=asked_of(reopen(root)))
+    note = "searched 10 deep, not 5: PartRecall@10 needs it"
+    assert "searched 10 deep, not 5: RR@10 needs it" in compare(reopen(root), request).notes
+    assert note in evaluate(reopen(root), EvaluateRequest(set=asked_of(reopen(root)))).set.notes

@@ -8,6 +8,7 @@ import pytest
 
 from builders.ready import Ready, portal, reviewed
 from findback.cli.main import app
+from findback.errors import UsageError
 from findback.evalset.cases import read_cases
 from findback.model.case import Case
 from findback.model.compared import Comparison
@@ -113,3 +114,9 @@ def test_a_withdrawn_case_is_in_no_kept_comparison(workspace: Workspace) -> None
     assert gone.question not in text
     assert gone.query not in text
     assert len(kept.result.cases) == len(result.cases) - 1
+
+
+def test_one_release_twice_is_no_move(workspace: Workspace) -> None:
+    """The same release on both sides is refused."""
+    with pytest.raises(UsageError, match="two different releases; got 1 twice"):
+        decompose(workspace, DecomposeRequest(before=1, after=1))

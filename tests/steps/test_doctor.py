@@ -92,3 +92,12 @@ def test_status_names_the_next_step(tmp_path: Path) -> None:
     evaluate(there, EvaluateRequest(set=root / "asked.jsonl"))
     assert "findback audit" in status(there).next
     assert open_documents(there, EvaluateRequest()) is not None
+
+
+def test_metrics_that_do_not_exist_are_faults(tmp_path: Path) -> None:
+    """A primary metric with a cut-off of 0 and a misspelt one in the list are faults, each in its place."""
+    root = write_portal(tmp_path / "portal", "[measures]\nprimary = 'RR@0'\nmetrics = ['RR@10', 'Sucess@1']\n")
+    checkup = doctor(workspace(root), DoctorRequest())
+    assert not checkup.well
+    assert "'RR@0' must be 1 or more" in item(checkup.items, "[measures] primary").found
+    assert "no metric 'Sucess'" in item(checkup.items, "[measures] metrics").found

@@ -53,7 +53,7 @@ def test_factors_that_say_nothing_are_refused(workspace: Workspace) -> None:
     assert caught.value.hint == "factors that differ: length, k1"
     with pytest.raises(UsageError, match="one level"):
         list_factors(workspace, words, ["own"])
-    with pytest.raises(UsageError, match="no system names a factor 'all'") as caught:
+    with pytest.raises(UsageError, match="no retriever here has factors") as caught:
         list_factors(workspace, ("a.run",), ["all"])
     assert "retrievers.NAME.factors" in caught.value.hint
     assert list_factors(workspace, words, []).wanted == ()

@@ -79,6 +79,12 @@ def test_the_model_sees_a_dozen_questions() -> None:
         ("permits of ⟦PERSON_1⟧", None),
         ("permits of ▒▒▒▒", None),
         ("Noor's permits", None),
+        ("parking \x1b[31mpermits", None),
+        ("<b>parking</b>", None),
+        ("{{ label }}", None),
+        ("**parking**", None),
+        ("[parking](x)", None),
+        ("C# and C++ clients", "C# and C++ clients"),
     ],
 )
 def test_a_label_is_tidied_or_turned_away(answered: str, label: str | None) -> None:

@@ -7,7 +7,7 @@ from cyclopts import App, Parameter
 
 from findback.cli.asking import ask_for_trust
 from findback.cli.progress import Bars
-from findback.cli.shown import show, show_json
+from findback.cli.shown import say, show, show_json
 from findback.model.assisted import Assisted
 from findback.reporting.assisted import paraphrased_view, suggested_view, themes_view, wordings_view
 from findback.steps.assist_classify import ClassifyRequest
@@ -77,11 +77,16 @@ def cluster(*, request: Annotated[ClusterOptions | None, Parameter(name="*")] = 
         request: Which questions, and how alike those of a theme are.
         json: Print JSON instead of tables.
     """
+    asked = request or ClusterOptions()
     with Bars() as bars:
-        done = find_themes(
-            open_workspace(required=False), request or ClusterOptions(), progress=bars, ask=ask_for_trust
-        )
-    show_json(done) if json else show(themes_view(done))
+        done = find_themes(open_workspace(required=False), asked, progress=bars, ask=ask_for_trust)
+    wrote = asked.output is not None and not asked.dry_run
+    if wrote:
+        say(f"wrote {asked.output}")
+    if json:
+        show_json(done)
+    elif not wrote:
+        show(themes_view(done))
     return _status(done)
 
 

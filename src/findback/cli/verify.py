@@ -6,6 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from findback.cli.shown import say, show, show_json, table
+from findback.reporting.figures import plural
 from findback.steps.verify import VerifyRequest
 from findback.steps.verify import verify as scan
 from findback.workspace import open_workspace
@@ -46,9 +47,10 @@ def verify(
         say(f"not looked at: {line}")
     scanner = "with" if found.second_look else "without"
     say(f"{found.files} files, {found.texts} texts, {found.blobs} blobs, {scanner} an independent look for secrets")
+    findings = plural(len(found.findings), "finding")
     say(
         "clean"
         if found.clean
-        else f"{len(found.findings)} findings, {len(found.damaged)} not as published, {len(found.unread)} not looked at"
+        else f"{findings}, {len(found.damaged)} not as published, {len(found.unread)} not looked at"
     )
     return 0 if found.clean else NOT_PASSED

@@ -13,6 +13,7 @@ from pydantic import Field, ValidationError
 from findback.errors import DataError, Fault, MissingError, RefusedError
 from findback.evalset.cases import case_line, read_cases
 from findback.evalset.checks import ANY_LEAK, DEFAULT_LEAK_LIMIT
+from findback.evalset.glossary import GLOSSARY, read_glossary
 from findback.evalset.manifest import MANIFEST, Digest, Manifest, manifest_bytes, read_manifest
 from findback.evalset.sentences import sentences
 from findback.evalset.textfile import Faults, open_file, read_lines
@@ -184,7 +185,7 @@ def find_damage(folder: Path, manifest: Manifest) -> list[Fault]:
 
 
 def check_set(evalset: Path, *, leak_limit: float = DEFAULT_LEAK_LIMIT) -> list[Fault]:
-    """Return everything that is wrong with a set: its head and each release, as far as that can be read.
+    """Return everything that is wrong with a set: its head, each release and its glossary, as far as they can be read.
 
     Args:
         evalset: Folder of a set, or of one release; anything else has neither head nor releases.
@@ -197,10 +198,14 @@ def check_set(evalset: Path, *, leak_limit: float = DEFAULT_LEAK_LIMIT) -> list[
         places = [evalset]
     elif head.exists():
         places = [head, *places]
+    if (evalset / GLOSSARY).exists():
+        places.append(evalset / GLOSSARY)
     for place in places:
         try:
             if place == head:
                 read_cases(head, leak_limit=leak_limit)
+            elif place.name == GLOSSARY:
+                read_glossary(place)
             else:
                 read_release(place)
         except DataError as error:

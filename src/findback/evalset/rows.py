@@ -154,7 +154,9 @@ def _delimited(path: Path, faults: Faults, *, guarded: bool) -> Iterator[Row]:
 
 def _read_names(path: Path, header: DelimitedRow | None, faults: Faults) -> list[str]:
     if header is None:
-        raise DataError(f"{path} is empty", hint="a table starts with a line of column names")
+        lines = path.suffix.lower() in (".jsonl", ".ndjson")
+        first = "each line is one JSON object, with a query" if lines else "a table starts with a line of column names"
+        raise DataError(f"{path} is empty", hint=first)
     names = [name.strip() for name in header.cells]
     doubled = [name for name, count in Counter(names).items() if count > 1 and name]
     if header.fault:

@@ -1,6 +1,7 @@
 """A model that is asked: answers known already, what it may cost, how fast, and what to do when it fails."""
 
 import asyncio
+import logging
 import random
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -18,7 +19,10 @@ from findback.llm.pace import Pace
 from findback.llm.said import CallFailedError, Failure, Said
 from findback.model.record import Record
 from findback.model.settings import ModelSettings
+from findback.text.safe import escape_terminal
 
+LOG = logging.getLogger("findback.llm")
+"""Whoever waits reads its warnings on stderr, unless the program they run in says otherwise."""
 Given = TypeVar("Given", bound=Record)
 
 TRIES = 3
@@ -91,7 +95,7 @@ class AskedModel:
         self._speaker: Speaker | None = None
         self._under_way: dict[str, asyncio.Lock] = {}
         self._temperature = self._schema = True
-        self._reached = False
+        self._reached = self._said_waiting = False
         self._successes = self._failures = 0
         self._stopped: tuple[str, str | None] | None = None
 
@@ -197,6 +201,7 @@ class AskedModel:
                 waits, slow = waits + 1, slow + failure.slow
                 if slow >= SLOW or waits > WAITS:
                     raise self._give_up(failure, ask.item, answered_others=self._successes > before)
+                self._say_waiting(failure)
                 await self._sleep(self._wait(waits, failure.retry_after))
 
     async def _call_once(self, ask: Ask[Given], temperature: bool, schema: bool, *, again: bool) -> Said | Failure:
@@ -221,6 +226,14 @@ class AskedModel:
                 raise ItemFailedError(f"{self.name} could not be asked about {ask.item}: {error.message}") from None
             turn.answered = self._reached = True
             return said
+
+    def _say_waiting(self, failure: Failure) -> None:
+        """Say once why nothing seems to happen."""
+        if not self._said_waiting:
+            self._said_waiting = True
+            longest = WAITS * LONGEST_WAIT / 60
+            said = f"{self.label}: {describe(failure)}; trying again for up to {longest:.0f} minutes"
+            LOG.warning("%s", escape_terminal(said))
 
     def _wait(self, number: int, asked: float | None) -> float:
         """Return the seconds to wait: what the server asks, else longer each time; never two calls the same."""

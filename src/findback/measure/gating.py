@@ -184,7 +184,8 @@ def judge_loss(found: Bounds, *, margin: float, policy: Policy = "margin") -> De
     """
     if found.lower is None or found.upper is None or found.value is None:
         return Decision("undecided", found.reason)
-    alike = f"identical on these {found.cases}" if not found.differing else ""
+    these = "this one case" if found.cases == 1 else f"these {found.cases} cases"
+    alike = "" if found.differing else f"identical on {these}"
     if policy == "significance":
         return Decision("fail" if found.is_loss else "pass", alike)
     if found.lower > -margin:
@@ -192,7 +193,7 @@ def judge_loss(found: Bounds, *, margin: float, policy: Policy = "margin") -> De
     if found.is_loss:
         return Decision("fail")
     if alike:
-        return Decision("undecided", f"{alike}, which are too few to show it for others")
+        return Decision("undecided", f"{alike}, too few to show it for others")
     few = found.upper < 0
     return Decision("undecided", f"only {found.differing} of {found.units} differ" if few else "")
 

@@ -166,7 +166,11 @@ def too_few(count: int, what: str, *, needed: int = FEWEST_CLUSTERS) -> str:
 
     >>> too_few(5, "clusters")
     'too few: 5 clusters, 8 needed'
+    >>> too_few(1, "clusters on one side")
+    'too few: 1 cluster on one side, 8 needed'
     """
+    if count == 1:
+        what = " ".join(word.removesuffix("s") for word in what.split(" "))
     return f"too few: {count} {what}, {needed} needed"
 
 

@@ -357,7 +357,8 @@ def _units(
 def _mark_identical(estimate: Estimate, gaps: Floats) -> Estimate:
     if estimate.value is None or np.nanmax(np.abs(gaps)) > 0:
         return estimate
-    return estimate.model_copy(update={"reason": f"identical on these {estimate.n}"})
+    these = "this one" if estimate.n == 1 else f"these {estimate.n}"
+    return estimate.model_copy(update={"reason": f"identical on {these}"})
 
 
 def _all_signs(units: int) -> Floats:

@@ -180,6 +180,8 @@ class Comparison(Record):
     seed: int
     compared: int
     """Answerable cases that every system was asked: all figures are over these."""
+    unclaimed: int = 0
+    """Failure cases of which nobody says whose they are: each system may be it."""
     left_out: int = 0
     """Answerable cases that not every system was asked."""
     systems: tuple[ComparedSystem, ...]

@@ -156,6 +156,8 @@ class Generated(Record):
     """Every sampled document in sampling order; texts are redacted."""
     reserve: Number = 0
     """Documents that were kept in reserve and not needed."""
+    spare: Number = 0
+    """Documents that are fit to be described, and were neither drawn nor kept in reserve."""
     writer: str
     """Provider and model."""
     judge: str

@@ -36,6 +36,13 @@ def list_option_faults(error: ValidationError, spell: Callable[[str], str] = str
     said = {"extra_forbidden": "there is no such option", "missing": "is needed"}
     return [
         f"{spell('.'.join(map(str, fault['loc'])))}:"
-        f" {said.get(fault['type'], fault['msg'].removeprefix('Value error, ').lower())}"
+        f" {said.get(fault['type']) or _explain_pattern(fault) or fault['msg'].removeprefix('Value error, ').lower()}"
         for fault in error.errors(include_url=False, include_input=False, include_context=False)
     ]
+
+
+def _explain_pattern(fault: Mapping[str, Any]) -> str | None:
+    """Return what a pattern says in words; None for other faults."""
+    if fault["type"] == "string_pattern_mismatch" and fault["loc"][-1:] == ("language",):
+        return "must be a two- or three-letter language code in lower case"
+    return None

@@ -95,7 +95,7 @@ def _say_bounds(result: Gated, one: GateComparison, against: str) -> str:
     worst = f"may have fallen by {figure(max(-one.lower, 0.0), digits=2)}"
     if one.why.startswith("identical"):
         tail = f"; others {worst}, more than {accepted}" if one.verdict == "undecided" else ""
-        return f"{label} is {one.why} cases, against {against}{tail}."
+        return f"{label} is {one.why}, against {against}{tail}."
     if one.verdict == "undecided":
         why = f" ({one.why})" if one.why else ""
         return f"{moved} and {worst}, more than {accepted}{why}."

@@ -102,7 +102,10 @@ def _say(score: GlossaryScore) -> str:
 
 def _glossary(score: GlossaryScore, result: GlossaryEvaluation) -> Iterator[Block]:
     terms = f"{score.terms:.0f}" if score.terms == int(score.terms) else f"{score.terms:.1f} on average"
-    yield Prose(f"{terms} terms" + ("" if score.glossary == "accepted" else ", each built without one fold"))
+    yield Prose(
+        f"{terms} {'term' if terms == '1' else 'terms'}"
+        + ("" if score.glossary == "accepted" else ", each built without one fold")
+    )
     named = [(UNSEEN[score.glossary], score.unseen)]
     named += [(f"of these, {one.stratum}", one.gain) for one in score.strata]
     if score.seen is not None:

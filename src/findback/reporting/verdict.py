@@ -63,31 +63,53 @@ def _say_pair(result: Comparison, pair: ComparedPair) -> str:
     }.get(pair.verdict)
     if said is None:
         winner = one if loser == other else other
-        said = (
-            f"{winner} is better than {loser} on past failures of {loser}: {figures}. Whether it is in everyday use is"
-            " not shown."
-        )
+        sure = _is_caught(result, [loser])
+        whose = f"past failures of {loser}" if sure else f"past failures, if these are failures of {loser}"
+        said = f"{winner} is better than {loser} on {whose}: {figures}. Whether it is in everyday use is not shown."
+        return f"{said} {_say_controls(pair, winner)}".strip()
     return f"{said} {_say_needed(pair)}".strip()
+
+
+def _is_caught(result: Comparison, names: Sequence[str]) -> bool:
+    """Return whether some of the cases are for certain failures of each of these systems."""
+    caught = {one.name for one in result.systems if one.selected > result.unclaimed}
+    return not result.unclaimed or caught.issuperset(names)
 
 
 def _say_needed(pair: ComparedPair) -> str:
     needed = pair.needed
     if needed is None or needed.cases is None:
         return ""
-    kind = "control case" if pair.verdict.endswith(PAST) else "case"
-    return f"About {plural(needed.cases, f'more {kind}')} would settle it, if the difference is as it seems."
+    return f"About {plural(needed.cases, 'more case')} would settle it, if the difference is as it seems."
+
+
+def _say_controls(pair: ComparedPair, winner: str) -> str:
+    """Say how many more control cases would settle it, and as what for the one that is better on past failures."""
+    needed = pair.needed
+    if needed is None or needed.cases is None:
+        return ""
+    turned = {"better": "worse", "worse": "better"}
+    outcome = needed.outcome if winner == pair.first else turned.get(needed.outcome or "", needed.outcome)
+    way = "" if outcome is None else "a tie" if outcome == "tied" else f"{outcome} for {winner}"
+    settled = f"About {plural(needed.cases, 'more control case')} would settle it, if the difference is as it seems"
+    return f"{settled}; so far they point to {way}." if way else f"{settled}."
 
 
 def _say_baseline(result: Comparison) -> str:
     parts = []
+    its, theirs = "better on its past failures alone", "worse on their own past failures alone"
+    if not _is_caught(result, [str(result.baseline)]):
+        its = f"better on past failures alone, if these are failures of {result.baseline}"
+    if not _is_caught(result, [pair.first for pair in result.pairs if pair.verdict == "worse" + PAST]):
+        theirs = "worse on past failures alone, if these are their own"
     for verdict, words in (
         ("better", "better"),
-        ("better" + PAST, "better on its past failures alone"),
+        ("better" + PAST, its),
         ("tied", "tied with it"),
         ("identical", "identical to it"),
         ("cannot tell", "cannot be told from it"),
         ("too few", "too few cases to tell"),
-        ("worse" + PAST, "worse on their own past failures alone"),
+        ("worse" + PAST, theirs),
         ("worse", "worse"),
     ):
         names = [pair.first for pair in result.pairs if pair.verdict == verdict]

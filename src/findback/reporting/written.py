@@ -38,13 +38,13 @@ def written_report(result: Generated) -> Report:
     if result.dry_run:
         heading = f"dry run, {heading}"
     sections = (*written_sections(result), Section("written-limits", "What this does not tell you", (Points(LIMITS),)))
-    return Report("What the model wrote", heading, sections, result.workspace)
+    return Report(_title(result), heading, sections, result.workspace)
 
 
 def written_sections(result: Generated) -> tuple[Section, ...]:
     """Return the sections of the panel, those with nothing to say left out."""
     found = (
-        Section("written", "What the model wrote", tuple(_outcome(result))),
+        Section("written", _title(result), tuple(_outcome(result))),
         Section("written-filters", "What the filters turned down", tuple(filter_blocks(result))),
         Section("written-judge", "Can its judge be believed?", tuple(judge_blocks(result))),
         Section("written-match", "Overlap beside the real sample", tuple(match_blocks(result))),
@@ -57,10 +57,18 @@ def written_sections(result: Generated) -> tuple[Section, ...]:
     return tuple(section for section in found if section.blocks)
 
 
+def _title(result: Generated) -> str:
+    return "What would be asked" if result.dry_run else "What the model wrote"
+
+
 def headline(result: Generated) -> str:
     """Return what was asked for, what was got, and why not more."""
     if result.dry_run:
-        return f"Asked for {whole(result.asked)}: {plural(_drawn(result), 'document')} would be described first."
+        drawn = _drawn(result)
+        said = f"Asked for {whole(result.asked)}: {plural(drawn, 'document')} would be described first"
+        if drawn < result.asked:
+            said += f"; no more are fit, so at most {plural(drawn, 'question')} can come"
+        return f"{said}."
     if result.refused is not None:
         return (
             f"Asked for {whole(result.asked)}, and nothing was put into the workbench: the accepted texts do not follow"
@@ -80,8 +88,16 @@ def _why_fewer(result: Generated) -> str:
     if result.stopped is not None and not any(one.outcome == "not reached" for one in lost):
         said.append(f"the run stopped: {result.stopped}")
     if not result.reserve:
-        said.append("no further document is fit to be described or was kept in reserve")
+        said.append(_why_no_more(result))
     return "; ".join(said)
+
+
+def _why_no_more(result: Generated) -> str:
+    if not result.spare:
+        return "no further document is fit to be described"
+    kept = len(result.described) - _drawn(result)
+    used = f"the reserve of {plural(kept, 'document')} is used up" if kept > 0 else "no document was kept in reserve"
+    return f"{used}, and {whole(result.spare)} more are fit: raise [writing] reserve in findback.toml"
 
 
 def _named(ended: Ended) -> str:
@@ -115,6 +131,12 @@ def _outcome(result: Generated) -> Iterator[Block]:
         facts += [
             ("Texts", f"{whole(result.texts)} about {plural(len(result.described), 'document')}"),
             ("Reserve", f"{plural(result.reserve, 'document')} not needed"),
+        ]
+    else:
+        facts += [
+            ("Drawn", plural(_drawn(result), "document")),
+            ("Reserve", plural(result.reserve, "document")),
+            ("Fit, and neither", plural(result.spare, "document")),
         ]
     if result.indexed is not None:
         facts.append(("Indexed", _indexed(result)))

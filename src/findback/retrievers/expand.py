@@ -3,8 +3,9 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from typing import Annotated
 
-from pydantic import PositiveInt
+from pydantic import Field
 
 from findback.errors import SettingsError
 from findback.model.case import Context
@@ -17,7 +18,7 @@ from findback.model.trusted import Trusted
 from findback.retrievers.build import read_own
 from findback.retrievers.foreign import contain, search_contained
 from findback.retrievers.surroundings import Surroundings
-from findback.text.expansion import Expander
+from findback.text.expansion import MOST_WEIGHT, Expander
 from findback.text.languages import main_language
 
 
@@ -32,7 +33,7 @@ class ExpandSettings(Record):
     """ISO 639-1 code for stems; the corpus' most frequent one when left out, else English."""
     stems: bool = True
     """A term fits other inflections of its words too."""
-    weight: PositiveInt = 1
+    weight: Annotated[int, Field(ge=1, le=MOST_WEIGHT)] = 1
     """How often the question itself stands before what is added: more holds the added words back."""
 
 

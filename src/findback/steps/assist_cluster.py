@@ -35,12 +35,13 @@ from findback.steps.exports import refuse_tracked
 from findback.steps.opening import SetRequest, open_documents
 from findback.steps.targets import corpus_place, refuse_targets
 from findback.workspace import Workspace
-from findback.writing.themes import MOST_QUESTIONS, SHOWN_QUESTIONS, ThemeLabel, ask_label, tidy_label
+from findback.writing.themes import MOST_QUESTIONS, SHOWN_QUESTIONS, ThemeLabel, ask_label, drop_repeated, tidy_label
 
 SUFFIXES: dict[str, Literal["md", "json"]] = {".md": "md", ".json": "json"}
 NOT_FAILURES = "not chosen because search failed"
 NO_WORDS = "nothing but placeholders"
 NO_MODEL = "findback.toml names no model: themes are named by their words"
+REPEATED = "{} themes were given the same name as another one: they are named by their words"
 
 
 class ClusterRequest(AssistRequest):
@@ -94,10 +95,15 @@ def cluster(
 
     Raises:
         MissingError: If there is no question, or the embedder is not there.
-        UsageError: If the file's name says no format, or it is there already or something else.
+        UsageError: If both words and a model are to name themes, the file's name says no format, or it is there
+            already or something else.
         RefusedError: If unreviewed text may not go to the model, or the file could be committed.
         FindbackError: As `open_assistant`.
     """
+    if request.words and request.model is not None:
+        raise UsageError(
+            "themes are named by their words or by a model, not by both", hint="leave out --words or --model"
+        )
     _check_target(workspace, request)
     questions, left_out = _choose(workspace, request)
     known = embedding or open_embedder(workspace, request.embedder)
@@ -182,18 +188,20 @@ def _name(
         return await assistant.insist(
             lambda attempt: make(theme, attempt),
             lambda reply: tidy_label(reply.value.label, is_clean),
-            why="its names for the theme cannot be shown: too long, or they hold what redaction takes away",
+            why="its names for the theme cannot be shown: too long, markup, or what redaction takes away",
         )
 
     answers = assistant.answer_all(themes, name, label="Naming themes", progress=progress)
+    labels = drop_repeated([one.value for one in answers])
+    repeated = sum(one.value is not None for one in answers) - sum(label is not None for label in labels)
     said = {
         "model": assistant.model.label,
         "bills": assistant.bills(),
         "ended": count_ends(answers),
         "errors": count_errors(answers),
-        "notes": tuple(note_model(assistant.model)),
+        "notes": (*note_model(assistant.model), *([REPEATED.format(repeated)] if repeated else [])),
     }
-    return _Named([one.value for one in answers], said)
+    return _Named(labels, said)
 
 
 def _read_misses(

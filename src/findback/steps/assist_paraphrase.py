@@ -1,5 +1,6 @@
 """Put the questions of cases in other words, for a person to confirm."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated
@@ -9,7 +10,7 @@ from pydantic import Field
 from findback.errors import MissingError, UsageError
 from findback.llm.ask import Model
 from findback.model.assisted import Paraphrased, ParaphrasedRoot
-from findback.model.case import Case, CaseId
+from findback.model.case import Case
 from findback.model.protocols import SILENT, Progress
 from findback.steps.assist_asking import (
     Answer,
@@ -36,6 +37,7 @@ from findback.steps.caselist import open_head
 from findback.workspace import Workspace
 from findback.writing.paraphrase import DROPS, ParaphrasePrompt, ask_paraphrases
 
+_CASE_ID = re.compile(r"c[a-z0-9]{10}")
 REAL = ("mined", "flagged")
 """Origins of cases whose questions people asked."""
 
@@ -45,7 +47,7 @@ class ParaphraseRequest(AssistRequest):
 
     n: Annotated[int, Field(ge=1, le=10)] = 3
     """Variants of each question."""
-    case: tuple[CaseId, ...] = ()
+    case: tuple[str, ...] = ()
     """Only these cases; every active one that people asked, save what is held out, when left out."""
 
 
@@ -71,7 +73,7 @@ def paraphrase(
 
     Raises:
         MissingError: If the set has no such case, or none to put in other words.
-        UsageError: If a case named is a paraphrase itself, or not asked any more.
+        UsageError: If what is named is no id, or a case that is a paraphrase itself or not asked any more.
         FindbackError: As `open_assistant`.
     """
     found, passed_over = choose_roots(open_head(workspace).cases, request.case)
@@ -138,6 +140,8 @@ def _passed_over(case: Case) -> str | None:
 
 def _named(by_id: Mapping[str, Case], name: str) -> Case:
     case = by_id.get(name)
+    if case is None and not _CASE_ID.fullmatch(name):
+        raise UsageError(f"{name[:40]!r} is no case id", hint="an id is c and ten lower-case letters or digits")
     if case is None:
         raise MissingError(f"the set has no case {name}")
     if case.origin == "paraphrase":

@@ -16,13 +16,14 @@ from findback.model.evaluation import Score
 from findback.model.protocols import SILENT, Progress, Retriever
 from findback.model.question import QuestionSet
 from findback.model.settings import MeasureSettings
-from findback.steps.compare_pairs import Terms, count_against, judge_pairs, list_pairs, order_systems
+from findback.steps.compare_pairs import Terms, count_against, count_nameless, judge_pairs, list_pairs, order_systems
 from findback.steps.compare_parts import differ_by_type, differ_in_metrics, list_differing, score_systems
 from findback.steps.compare_runs import Asking, Entrant, gather_runs, list_words
-from findback.steps.compare_words import explain_comparison, limit_comparison, note_runs
+from findback.steps.compare_words import explain_comparison, limit_comparison, note_production, note_runs
 from findback.steps.evaluate import PASSAGE_METRICS
 from findback.steps.gold import Labelled, label_columns, refuse_unscorable
 from findback.steps.kept import keep, now
+from findback.steps.legend import note_depth
 from findback.steps.lenient import score_leniently
 from findback.steps.makeup import make_up
 from findback.steps.opening import DEFAULT_RETRIEVERS, SetRequest, open_documents, open_questions
@@ -146,6 +147,7 @@ def compare_scored(
     made_of = make_up(asking.asked)
     sizes = [pair.detectable for pair in pairs if pair.detectable is not None]
     rows = shared_rows(scored)
+    nameless = count_nameless(paired, terms)
     result = Comparison(
         made=asking.made,
         findback=version("findback"),
@@ -163,6 +165,7 @@ def compare_scored(
         resamples=terms.resamples,
         seed=paired.seed,
         compared=len(paired.questions),
+        unclaimed=nameless if production is None else 0,
         left_out=paired.left_out,
         systems=_describe(
             entrants, scored, _Standing(score_systems(paired), count_against(paired, terms), groups, ranks)
@@ -171,7 +174,11 @@ def compare_scored(
         groups=tuple(tuple(names[at] for at in group) for group in groups),
         detectable=(min(sizes), max(sizes)) if sizes else None,
         cases=list_differing(paired, [one.scores.best_gold[0][rows] for one in scored]),
-        notes=note_runs(entrants, paired.left_out),
+        notes=(
+            *(note_production(production, names, terms.known) if nameless else ()),
+            *note_runs(entrants, paired.left_out),
+            *note_depth(workspace.settings.measures.depth, scored[0].metrics),
+        ),
         legend=(),
         limits=(),
     )

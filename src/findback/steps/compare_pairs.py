@@ -176,6 +176,12 @@ def count_against(paired: PairedScores, terms: Terms) -> dict[str, int]:
     return count_selected(cases, paired.names, known=terms.known, production=terms.production)
 
 
+def count_nameless(paired: PairedScores, terms: Terms) -> int:
+    """Return how many failure cases name no system that is known: they count against the production system."""
+    known = {*paired.names, *terms.known}
+    return sum(one.stratum == "failure" and one.selected_on not in known for one in paired.questions)
+
+
 class _Stratum(NamedTuple):
     """A pair on one stratum."""
 

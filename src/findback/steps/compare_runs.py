@@ -19,6 +19,7 @@ from findback.model.question import QuestionSet
 from findback.model.run import Run
 from findback.retrievers.asking import ask_all, config_digest
 from findback.retrievers.file import FileRetriever, FileSettings
+from findback.retrievers.recorded import ENDINGS
 from findback.steps.egress import refuse_unreviewed, state_of
 from findback.steps.evaluate import store
 from findback.steps.gold import Labelled
@@ -234,6 +235,11 @@ def _read_word(workspace: Workspace, word: str, known: Sequence[str]) -> _Source
         ours = handle.read(len(MAGIC)) == MAGIC
     if ours:
         return _Source(word, run=load_run(file), place=word)
+    if file.suffix.lower() not in ENDINGS:
+        raise DataError(
+            f"cannot tell what {word[:200]} is",
+            hint=f"its name says what a file of recorded results is: {', '.join(ENDINGS)}",
+        )
     return _Source(word, retriever=FileRetriever(file.stem, FileSettings(path=word), file), place=word)
 
 

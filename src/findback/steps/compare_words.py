@@ -1,12 +1,26 @@
 """What a comparison says about itself: where its runs came from, what its words mean, what it does not tell."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from difflib import get_close_matches
 
 from findback.model.compared import Comparison
 from findback.reporting.figures import axis_mark
 from findback.steps.compare_runs import Entrant
 from findback.steps.legend import UNCERTAINTY, explain_metrics
 from findback.steps.makeup import limits
+
+
+def note_production(production: str | None, names: Sequence[str], known: Collection[str]) -> tuple[str, ...]:
+    """Return a note where failures count against a system that is none of those compared, perhaps by a slip.
+
+    >>> note_production("denes", ["bm25", "dense"], [])
+    ("failures count against 'denes', which is not compared here; did you mean dense?",)
+    """
+    if production is None or production in names:
+        return ()
+    alike = [] if production in known else get_close_matches(production, [*names, *known], n=1)
+    meant = f"; did you mean {alike[0]}?" if alike else ""
+    return (f"failures count against {production[:200]!r}, which is not compared here{meant}",)
 
 
 def note_runs(entrants: Sequence[Entrant], left_out: int) -> tuple[str, ...]:
@@ -63,8 +77,7 @@ def _selection(result: Comparison) -> Iterator[str]:
     selected = [one for one in result.systems if one.selected]
     if not selected:
         return
-    unsure = len({one.selected for one in selected}) == 1 and len(selected) == len(result.systems)
-    if result.production is None and unsure:
+    if result.unclaimed and all(one.selected == result.unclaimed for one in result.systems):
         yield (
             f"Whose failures the cases are: {selected[0].selected} of {result.compared} were chosen because a search"
             " failed, and nothing says that it was none of these systems, so each of them may be at a disadvantage;"

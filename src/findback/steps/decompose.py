@@ -2,6 +2,7 @@
 
 from pydantic import PositiveInt
 
+from findback.errors import UsageError
 from findback.model.protocols import SILENT, Progress
 from findback.model.record import Record, Request
 from findback.steps.releases import DiffRequest, compare_releases
@@ -37,8 +38,14 @@ def decompose(workspace: Workspace, request: DecomposeRequest, *, progress: Prog
     to the whole move.
 
     Raises:
+        UsageError: If both are the same release.
         MissingError: If there is no such release.
         DataError: If one is not as it was published; every fault is listed.
     """
+    if request.before == request.after:
+        raise UsageError(
+            f"a move needs two different releases; got {request.before} twice",
+            hint="findback decompose 3 4; without a second number to the head",
+        )
     found = compare_releases(workspace, DiffRequest(before=request.before, after=request.after), progress=progress)
     return Decomposition(before=found.before, after=found.after, effects=found.effects, notes=found.notes)

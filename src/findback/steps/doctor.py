@@ -6,7 +6,8 @@ from typing import Literal
 
 from findback import registry
 from findback.corpus.corpus import Corpus
-from findback.errors import FindbackError
+from findback.errors import FindbackError, UsageError
+from findback.measure.metrics.name import parse_metric
 from findback.model.protocols import Query, Retriever
 from findback.model.record import Record, Request
 from findback.model.settings import SourceSettings
@@ -64,8 +65,8 @@ class Checkup(Record):
 
 
 def doctor(workspace: Workspace, request: DoctorRequest) -> Checkup:
-    """Check settings, private folder, corpus, set, retrievers, sources, models; an untrusted workspace runs nothing."""
-    items = [_settings(workspace), _private(workspace)]
+    """Check settings, private folder, corpus, set, retrievers, sources and models; untrusted, nothing is run."""
+    items = [_settings(workspace), *_measures(workspace), _private(workspace)]
     corpus, item = _corpus(workspace)
     items.append(item)
     release = newest_release(workspace)
@@ -87,6 +88,17 @@ def _settings(workspace: Workspace) -> CheckItem:
     if workspace.file is None:
         return CheckItem(state="warning", what="findback.toml", found="none", todo="findback init")
     return CheckItem(state="ok", what="findback.toml", found=str(workspace.file))
+
+
+def _measures(workspace: Workspace) -> Iterator[CheckItem]:
+    """Yield what is wrong with the metrics that are named."""
+    chosen = workspace.settings.measures
+    for setting, names in (("primary", (chosen.primary,)), ("metrics", chosen.metrics)):
+        for name in names:
+            try:
+                parse_metric(name)
+            except UsageError as error:
+                yield CheckItem(state="fault", what=f"[measures] {setting}", found=str(error), todo=error.hint)
 
 
 def _private(workspace: Workspace) -> CheckItem:

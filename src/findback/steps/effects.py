@@ -105,6 +105,9 @@ def measure_effects(
     return result
 
 
+_SAY_FACTORS = '[retrievers.NAME.factors] in findback.toml says what a configuration stands for: embedder = "e5"'
+
+
 def list_factors(workspace: Workspace, words: Sequence[str], by: Iterable[str]) -> Factors:
     """Return the factors that are asked for, and each system's level of every factor; none where none is asked for.
 
@@ -120,15 +123,16 @@ def list_factors(workspace: Workspace, words: Sequence[str], by: Iterable[str]) 
     several = tuple(factor for factor, found in levels.items() if len(found) > 1)
     asked = tuple(dict.fromkeys(by))
     if ALL in asked:
-        asked = several or asked
+        if not several:
+            told = "all that have the same factor have one level of it" if levels else "no retriever here has factors"
+            raise UsageError(told, hint=_SAY_FACTORS)
+        asked = several
     for factor in asked:
         if factor not in several:
             told = f"all systems that name the factor {factor[:200]!r} have one level of it"
             raise UsageError(
                 told if factor in levels else f"no system names a factor {factor[:200]!r}",
-                hint=f"factors that differ: {', '.join(several)}"
-                if several
-                else '[retrievers.NAME.factors] in findback.toml says what a configuration stands for: embedder = "e5"',
+                hint=f"factors that differ: {', '.join(several)}" if several else _SAY_FACTORS,
             )
     return Factors(asked, settings)
 

@@ -29,7 +29,7 @@ from findback.steps.egress import refuse_unreviewed, state_of
 from findback.steps.gold import Labelled, label_columns, refuse_unscorable
 from findback.steps.holdout import open_holdout, write_look
 from findback.steps.kept import keep, now
-from findback.steps.legend import UNCERTAINTY, explain_metrics
+from findback.steps.legend import UNCERTAINTY, explain_metrics, note_depth
 from findback.steps.lenient import lenient_group
 from findback.steps.makeup import limits, make_up, subject_mix
 from findback.steps.misses import (
@@ -160,6 +160,8 @@ def evaluate(
         refuse_publishing(workspace, request.publish, len(built), asked, holdout=request.holdout)
     refuse_unreviewed(asked, built, workspace.settings.egress)
     made, made_of = now(), make_up(asked)
+    deeper = note_depth(request.depth or chosen.depth, wanted)
+    made_of = made_of.model_copy(update={"notes": (*made_of.notes, *deeper)})
     if corpus is not None and request.corpus is None and documents is None:
         noted = (*note_readers(corpus, workspace), *note_changes(workspace, corpus))
         made_of = made_of.model_copy(update={"notes": (*made_of.notes, *noted)})

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from findback.corpus.corpus import Corpus
 from findback.errors import DataError, MissingError
 from findback.evalset.baseline import Baseline
+from findback.evalset.release import list_numbers
 from findback.measure.gating import LEVEL
 from findback.measure.metrics.name import parse_metric
 from findback.model.gated import GateComparison, Gated, GatedFloor, GateVerdict, Role
@@ -129,7 +130,7 @@ def gate(
         failed=int(scored.scores.failed.sum()),
         missing=int((scored.scores.missing & scored.scores.answerable).sum()),
         method=(),
-        notes=_notes(request, asked, entrant, compared),
+        notes=(*_note_release(workspace, anchor), *_notes(request, asked, entrant, compared)),
     )
     result = result.model_copy(update={"method": explain_gate(result)})
     if nightly is not None:
@@ -158,6 +159,13 @@ def _hold_floors(
         alarm=rules.alarm if shared else rules.alarm / count,
     )
     return tuple(hold_floor(scored, axis, value, floor, together) for axis, value, floor in floors)
+
+
+def _note_release(workspace: Workspace, baseline: Baseline) -> tuple[str, ...]:
+    number = baseline.head.release
+    if number is None or number in list_numbers(workspace.evalset):
+        return ()
+    return (f"the baseline {baseline.name} says that it was made on release {number}, which is not here",)
 
 
 def _notes(

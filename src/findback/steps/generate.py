@@ -104,7 +104,8 @@ def generate(
     if writer is None:
         result = result.model_copy(update={"estimates": expect_costs(workspace, prepared, means)})
     if request.dry_run:
-        return result.model_copy(update={"dry_run": True})
+        ended = count_ends(Ran((), 0, None), prepared.plan.sample.skipped_by_reason)
+        return result.model_copy(update={"dry_run": True, "ended": ended})
     if announce is not None and result.estimates:
         announce(result.estimates)
     done = wait_for(_run(prepared, means, progress, owned=writer is None))
@@ -242,6 +243,7 @@ def _begin(ground: Ground, means: Means, prepared: Prepared, holdings: Holdings 
         seed=plan.seed,
         asked=request.n,
         reserve=len(plan.sample.reserve),
+        spare=plan.sample.fit - len(plan.sample.drawn) - len(plan.sample.reserve),
         writer=means.writer.label,
         judge=means.judge.label,
         self_judged=prepared.judging.self_judged,

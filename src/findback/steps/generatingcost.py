@@ -36,8 +36,10 @@ def expect_costs(workspace: Workspace, prepared: Prepared, means: Means) -> tupl
         shown = (document, *choose_others(document, around.nearest, around.fellows, around.duplicates))
         asked = ask_choice(plan.prompts, TYPICAL, shown, state="document", item=document.id, attempt=1)
         judges += count_tokens(asked.system, asked.user)
-    texts = round(plan.n * TEXTS_EACH)
-    swaps = min(plan.n, SWAPS)
+    # No more questions can come than documents are fit.
+    wanted = min(plan.n, len(plan.sample.drawn))
+    texts = round(wanted * TEXTS_EACH)
+    swaps = min(wanted, SWAPS)
     rows = [
         (means.writer.name, texts, writes, WRITTEN),
         (means.judge.name, (texts + swaps) * judgings, judges, CHOSEN),

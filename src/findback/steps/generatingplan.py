@@ -172,7 +172,13 @@ def prepare(ground: Ground, means: Means, *, held: frozenset[str] | None) -> Pre
     )
     notes = [sample.why_fewer] if sample.why_fewer else []
     if written.documents:
-        notes.append(f"{len(written.documents)} documents were described in earlier runs and are not drawn again")
+        many = len(written.documents)
+        said = (
+            "1 document was described in an earlier run and is"
+            if many == 1
+            else (f"{many} documents were described in earlier runs and are")
+        )
+        notes.append(f"{said} not drawn again")
     mined = tuple(case for case in cases if case.origin in PEOPLE and case.status == "active")
     return Prepared(plan, judging, leaking, duplicates, container, real, mined, tuple(notes))
 

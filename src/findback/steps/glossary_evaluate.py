@@ -25,7 +25,7 @@ from findback.steps.glossary_building import (
 )
 from findback.steps.glossary_gains import Searched, list_harmed, measure_gain, measure_strata
 from findback.steps.glossary_material import Material
-from findback.steps.glossary_plan import GlossaryRequest, Plan, open_estimator, open_plan, open_systems
+from findback.steps.glossary_plan import GlossaryRequest, Plan, note_stems, open_estimator, open_plan, open_systems
 from findback.steps.glossary_texts import search_texts
 from findback.steps.opening import open_glossary
 from findback.text.expansion import Expanded, Expander
@@ -128,7 +128,7 @@ def evaluate(
         groups=len(set(plan.material.groups)),
         left_out=dict(plan.material.left_out),
         scores=tuple(scores),
-        notes=tuple(_notes(accepted)),
+        notes=(*_notes(accepted), *note_stems(plan)),
     )
 
 

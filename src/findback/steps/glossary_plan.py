@@ -24,6 +24,8 @@ from findback.steps.opening import (
     open_retrievers,
     surround,
 )
+from findback.text.expansion import MOST_WEIGHT
+from findback.text.stems import has_stemmer
 from findback.workspace import Workspace
 
 EMBEDDED = "bm25"
@@ -37,9 +39,9 @@ class GlossaryRequest(SetRequest):
     """Overlap under which question and answer share little: only such questions give terms."""
     on: Name | None = None
     """Retriever of findback.toml on which gains are estimated; the embedded BM25 when left out."""
-    language: str | None = None
+    language: Annotated[str, Field(pattern=r"^[a-z]{2,3}$")] | None = None
     """ISO 639-1 code for stems; that of most documents and questions when left out."""
-    weight: PositiveInt = 1
+    weight: Annotated[int, Field(ge=1, le=MOST_WEIGHT)] = 1
     """How often the question itself stands before what is added: more holds the added words back."""
     concurrency: PositiveInt = 4
     """Searches under way at the same time."""
@@ -95,6 +97,14 @@ def open_plan(
         state=state_of(asked),
     )
     return Plan(workspace, asked, corpus, material, terms)
+
+
+def note_stems(plan: Plan) -> tuple[str, ...]:
+    """Return what should be said where words are compared as they are written."""
+    language = plan.material.language
+    if language is None or has_stemmer(language):
+        return ()
+    return (f"there is no stemmer for {language}: words are compared as they are written",)
 
 
 def open_estimator(

@@ -28,7 +28,7 @@ from findback.steps.glossary_check import TermCheck
 from findback.steps.glossary_kept import keep_proposals, pair_of, read_refused
 from findback.steps.glossary_material import add_pairs
 from findback.steps.glossary_model import Proposed, propose_pairs
-from findback.steps.glossary_plan import GlossaryRequest, Plan, open_estimator, open_plan
+from findback.steps.glossary_plan import GlossaryRequest, Plan, note_stems, open_estimator, open_plan
 from findback.steps.glossary_texts import search_texts
 from findback.steps.opening import open_glossary
 from findback.workspace import Workspace
@@ -116,7 +116,7 @@ def suggest(
         dry_run=request.dry_run,
         estimate=proposed.estimate,
         bills=proposed.bills,
-        notes=(*_notes(plan), *check.notes, *proposed.notes, *scores.errors),
+        notes=(*_notes(plan), *note_stems(plan), *check.notes, *proposed.notes, *scores.errors),
     )
     if workspace.file is not None and not request.dry_run:
         keep_proposals(workspace, result)

@@ -15,6 +15,16 @@ UNCERTAINTY = (
 """What stands beside every figure."""
 
 
+def note_depth(asked: int, metrics: Iterable[str]) -> tuple[str, ...]:
+    """Return a note where a metric looks deeper than what was asked for, so that the search does too.
+
+    >>> note_depth(5, ["Success@3", "RR@10"]), note_depth(10, ["RR@10"])
+    (('searched 10 deep, not 5: RR@10 needs it',), ())
+    """
+    cutoff, name = max(((parse_metric(name).cutoff or 1, name) for name in metrics), key=lambda one: one[0])
+    return (f"searched {cutoff} deep, not {asked}: {name} needs it",) if cutoff > asked else ()
+
+
 def explain_metrics(names: Iterable[str]) -> tuple[str, ...]:
     """Return one line for each kind of metric among the names, in their order."""
     lines: dict[str, str] = {}

@@ -78,6 +78,7 @@ def model_settings(
     Raises:
         UsageError: If no model is named, or several and none is chosen.
         MissingError: If there is none of that name.
+        RefusedError: If its address is one that must not be called.
     """
     known = workspace.settings.models
     writing = workspace.settings.writing
@@ -93,6 +94,9 @@ def model_settings(
         raise MissingError(
             f"there is no [models.{chosen}] in findback.toml", hint=f"known: {', '.join(known) or 'none'}"
         )
+    if known[chosen].base_url is not None:
+        # A dry run, which opens no model, refuses what the real one would.
+        find_address(chosen, known[chosen])
     return chosen, known[chosen]
 
 

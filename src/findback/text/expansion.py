@@ -9,6 +9,9 @@ from findback.text.phrases import list_runs
 from findback.text.stems import stem
 from findback.text.words import fold, locate_words, words
 
+MOST_WEIGHT = 10
+"""Times a question stands in what is searched, at most: more changes nothing and takes longer."""
+
 
 class Rule(NamedTuple):
     """A question that holds some words is searched with others added; never the other way round."""

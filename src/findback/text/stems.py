@@ -48,6 +48,15 @@ def stem_all(words: Sequence[str], language: str | None) -> list[str]:
     return [stemmed if len(word) <= _LONGEST else word for word, stemmed in zip(words, stems, strict=True)]
 
 
+def has_stemmer(language: str) -> bool:
+    """Return whether there is a stemmer for a language.
+
+    >>> has_stemmer("de"), has_stemmer("zz")
+    (True, False)
+    """
+    return _stemmer(primary_language(language)) is not None
+
+
 @lru_cache(maxsize=64)
 def _stemmer(language: str) -> Any:
     name = _ALGORITHMS.get(language)

@@ -1,5 +1,6 @@
 """Themes: questions about the same thing, and what a theme is called."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from math import log
@@ -22,6 +23,8 @@ SHOWN_QUESTIONS = 12
 MOST_WORDS = 3
 """Words that name a theme without a model."""
 LONGEST_LABEL = 60
+_NO_WORDS = re.compile(r"[<>{}`|\\⟦⟧▒]|\*\*|__|\]\(|^[#\[]")
+"""Markup, template signs and placeholders."""
 
 Vectors = NDArray[np.float32]
 
@@ -114,16 +117,26 @@ def ask_label(
 
 
 def tidy_label(answered: str, is_clean: Callable[[str], bool]) -> str | None:
-    """Return a label as it can be shown; None for one that is empty, too long, or holds what may not be shown.
+    """Return a label as it can be shown; None for one that is empty, too long, malformed, or may not be shown.
 
     Args:
         answered: What the model answered.
         is_clean: Says whether a text is free of names, placeholders and all else that redaction takes away.
     """
     label = " ".join(answered.split()).strip(" \"'.:“”„«»「」")
-    if not label or len(label) > LONGEST_LABEL or any(mark in label for mark in "⟦⟧▒"):
+    if not label or len(label) > LONGEST_LABEL or not label.isprintable() or _NO_WORDS.search(label):
         return None
     return label if is_clean(label) else None
+
+
+def drop_repeated(labels: Sequence[str | None]) -> list[str | None]:
+    """Return labels without those that several themes were given: they tell none of them from the others.
+
+    >>> drop_repeated(["Printers", "printers", "Badges", None])
+    [None, None, 'Badges', None]
+    """
+    counted = Counter(label.casefold() for label in labels if label is not None)
+    return [label if label is not None and counted[label.casefold()] == 1 else None for label in labels]
 
 
 def _count_stems(theme: Sequence[Worded]) -> tuple[Counter[str], dict[str, str]]:
