@@ -22,8 +22,8 @@ VARIABLE = "LLM_KEY"
 class Query(Record):
     """What somebody would type."""
 
-    query: Annotated[str, Field(min_length=1, max_length=200)]
-    """The question."""
+    # Said here, not in a docstring: its schema is the same whichever way this file was imported.
+    query: Annotated[str, Field(min_length=1, max_length=200, description="The question.")]
 
 
 def an_ask(number: int = 1, **changed) -> Ask[Query]:
