@@ -19,6 +19,8 @@ from findback.workspace import Workspace
 
 QUICK = "[mining]\nnames = false\n"
 """Settings under which no model for names is loaded."""
+ALONE = QUICK + "[review]\noverlap = 0.0\n"
+"""Settings under which no candidate is drawn for a second opinion."""
 
 
 def workspace_of(

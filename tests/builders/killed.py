@@ -1,6 +1,7 @@
 """Releases that are killed: at each step on the disk, and after random times. Run as a program of its own.
 
-Forking is safe here: nothing else runs in this process.
+Every release runs in a child. This process itself makes none: the scanner that a release loads brings a runtime with
+threads of its own, and a child forked after that may wait for them for ever.
 """
 
 import os
@@ -9,6 +10,7 @@ import shutil
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -78,6 +80,12 @@ def second(folder: Path) -> None:
     publish(folder, "second")
 
 
+def complete(folder: Path) -> None:
+    """Make the second release; nothing is left to do where the interrupted one came to its end."""
+    with suppress(UsageError):
+        second(folder)
+
+
 def unmarked(folder: Path) -> int:
     """How many candidates are not known to be released."""
     ready = ready_in(folder)
@@ -112,20 +120,27 @@ def exit_at(step: int, folder: Path) -> Callable[[str, tuple[object, ...]], None
     return hook
 
 
-def run_child(folder: Path, prepare: Callable[[], None], kill_after: float | None = None) -> int:
-    """Make the second release in a child process; return how it ended."""
+def run_child(work: Callable[[], None], kill_after: float | None = None) -> int:
+    """Do something in a child process; return how it ended."""
+    assert "betterleaks" not in sys.modules, "the scanner was loaded here, and its threads do not survive a fork"
     child = os.fork()
     if child == 0:
         try:
-            prepare()
-            second(folder)
+            work()
         except BaseException:  # noqa: BLE001 - the child must end here
+            traceback.print_exc()
             os._exit(1)
         os._exit(0)
     if kill_after is not None:
         time.sleep(kill_after)
         os.kill(child, signal.SIGKILL)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def stop_at(step: int, folder: Path) -> None:
+    """Make the second release, and end before its n-th change of the disk."""
+    sys.addaudithook(exit_at(step, folder))
+    second(folder)
 
 
 def check(folder: Path, before: dict[str, bytes], after: dict[str, bytes]) -> bool:
@@ -141,9 +156,7 @@ def check(folder: Path, before: dict[str, bytes], after: dict[str, bytes]) -> bo
     releases = {name: data for name, data in found.items() if "/releases/" in name}
     wanted = after if numbers == [1, 2] else before
     assert releases == {name: data for name, data in wanted.items() if "/releases/" in name}
-    with suppress(UsageError):
-        # Nothing is left to do where the interrupted one came to its end.
-        second(folder)
+    assert run_child(lambda: complete(folder)) == 0
     assert files_of(folder) == after
     assert unmarked(folder) == 0
     return numbers == [1, 2]
@@ -154,11 +167,11 @@ class Origin:
 
     def __init__(self, place: Path, *, bench: bool) -> None:
         self.place, self.origin = place, place / "origin"
-        first(self.origin, bench=bench)
+        assert run_child(lambda: first(self.origin, bench=bench)) == 0
         self.before = files_of(self.origin)
         whole = self.copy("whole")
         started = time.monotonic()
-        second(whole)
+        assert run_child(lambda: second(whole)) == 0
         self.took = time.monotonic() - started
         self.after = files_of(whole)
 
@@ -175,7 +188,7 @@ class Origin:
         draw = random.Random(7)
         for _ in range(count):
             folder = self.copy("kill")
-            ended = run_child(folder, lambda: None, kill_after=draw.uniform(0, self.took * 1.2))
+            ended = run_child(lambda folder=folder: second(folder), kill_after=draw.uniform(0, self.took * 1.2))
             assert ended in (0, -signal.SIGKILL), ended
             check(folder, self.before, self.after)
 
@@ -184,7 +197,7 @@ class Origin:
         old, new = 0, 0
         while True:
             step, folder = old + new + 1, self.copy("step")
-            ended = run_child(folder, lambda step=step, folder=folder: sys.addaudithook(exit_at(step, folder)))
+            ended = run_child(lambda step=step, folder=folder: stop_at(step, folder))
             assert ended in (0, 9), ended
             there = check(folder, self.before, self.after)
             if ended == 0:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from builders.assisted import QUICK, hand_in, scripted, workspace_of
+from builders.assisted import ALONE, QUICK, hand_in, scripted, workspace_of
 from builders.candidates import candidate, digest, paraphrased
 from builders.sets import case
 from findback.errors import MissingError, RefusedError, UsageError
@@ -21,7 +21,7 @@ from findback.steps.assist_questions import Question
 from findback.writing.classify import Classified
 
 ANA = Reviewer("ana", "Ana", ("reviewer",), ("public",))
-ALONE = QUICK + "[review]\noverlap = 0.0\nwordings = {slang = 'words only this team uses'}\n"
+OWN_WORDINGS = ALONE + "wordings = {slang = 'words only this team uses'}\n"
 FOUND = Review(wording="slang", judged=(Judgement(doc="howto/badge.md", grade=3, found_by="pool"),))
 
 
@@ -91,7 +91,7 @@ def test_people_s_own_words_are_compared_and_the_rest_is_counted(tmp_path: Path)
         candidate("open"),
         paraphrased("p", "c0000000001"),
     ]
-    workspace = workspace_of(tmp_path, cases, given, settings=ALONE)
+    workspace = workspace_of(tmp_path, cases, given, settings=OWN_WORDINGS)
     hand_in(workspace, ANA, {digest("done"): FOUND})
 
     def answer(ask: Ask[Record]) -> Record:
@@ -113,7 +113,7 @@ def test_people_s_own_words_are_compared_and_the_rest_is_counted(tmp_path: Path)
 
 def test_what_others_are_still_to_judge_blind_is_no_label(tmp_path: Path) -> None:
     """A candidate that waits for a second opinion counts as one nobody judged: its first review is not given away."""
-    workspace = workspace_of(tmp_path, [], [candidate("q")], settings=ALONE.replace("0.0", "1.0"))
+    workspace = workspace_of(tmp_path, [], [candidate("q")], settings=OWN_WORDINGS.replace("0.0", "1.0"))
     hand_in(workspace, ANA, {digest("q"): FOUND})
     done = classify(workspace, ClassifyRequest(), model=scripted(lambda ask: Classified(wording="plain", confidence=1)))
     assert (done.confusion, done.proposed) == ((), {"plain": 1})

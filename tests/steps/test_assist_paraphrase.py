@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from builders.assisted import QUICK, hand_in, scripted, workspace_of
+from builders.assisted import ALONE, QUICK, hand_in, scripted, workspace_of
 from builders.portal import write_pages
 from builders.sets import case
 from findback.errors import MissingError, UsageError
@@ -76,7 +76,7 @@ def test_variants_become_candidates_of_their_case(tmp_path: Path) -> None:
 def test_a_confirmed_variant_becomes_a_case_with_its_root_s_label(tmp_path: Path) -> None:
     """Judgements, wording, cluster and split are the root's; the reviewer only says that it asks the same."""
     root = BADGE.model_copy(update={"wording": "vague", "split": "holdout", "cluster": "k99"})
-    workspace = workspace_of(tmp_path, [root])
+    workspace = workspace_of(tmp_path, [root], settings=ALONE)
     paraphrase(workspace, ParaphraseRequest(n=1, case=(root.id,)), model=scripted(answer))
     hand_in(workspace, ANA, {stored(workspace)[0].candidate.key: Review()})
     with open_bench_cases(workspace, reviewer="ana") as ready:

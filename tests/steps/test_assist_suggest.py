@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from builders.assisted import QUICK, hand_in, scripted, workspace_of
+from builders.assisted import ALONE, hand_in, scripted, workspace_of
 from builders.candidates import NOON, candidate, described, digest, paraphrased
 from findback.errors import MissingError, RefusedError
 from findback.llm.ask import Ask
@@ -29,7 +29,6 @@ ANA = Reviewer("ana", "Ana", ("reviewer",), ("public",))
 BO = Reviewer("bo", "Bo", ("reviewer",), ("public",))
 BADGE, LEAVE, VPN = "howto/badge.md", "policies/leave.md", "howto/vpn.md"
 SENTENCE = "A lost badge is blocked at the reception desk within the hour."
-ALONE = QUICK + "[review]\noverlap = 0.0\n"
 QUERY = "lost badge: is it blocked in the calendar, on trains, in the tunnel, at reception"
 ASKED = candidate("q", query=QUERY)
 
