@@ -37,7 +37,7 @@ COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate
 lock: .tools/bin/uv ## compile the locked requirements again
 	@$(COMPILE) pyproject.toml -o requirements/core.txt
 	@$(COMPILE) pyproject.toml requirements/build.in --extra charts --extra dense --extra faster --extra searchlog --extra web -o requirements/demo.txt
-	@$(COMPILE) pyproject.toml requirements/build.in --extra all --extra local-llm --group lint --group test -o requirements/test.txt
+	@$(COMPILE) pyproject.toml requirements/build.in --extra all --extra engines --extra local-llm --group lint --group test -o requirements/test.txt
 	@$(COMPILE) pyproject.toml requirements/build.in --extra all --group bench --group test -o requirements/bench.txt
 	@$(COMPILE) pyproject.toml requirements/build.in --extra spark --extra searchlog -o requirements/spark.txt --group spark-test
 	@$(COMPILE) requirements/uv.in -o requirements/uv.txt
