@@ -16,7 +16,7 @@ from playwright.sync_api import Page, sync_playwright
 HERE = Path(__file__).resolve().parent
 HARBOUR = HERE.parent / "examples" / "harbour"
 PICTURES = HERE / "pictures"
-PAGES = ("queue", "week", "cases", "scores", "gaps", "releases", "agreement", "jobs", "privacy", "tokens")
+PAGES = ("queue", "week", "cases", "scores", "gaps", "glossary", "releases", "agreement", "jobs", "privacy", "tokens")
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking")
 WIDE, NARROW = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
 
@@ -51,6 +51,7 @@ def prepare(folder: Path) -> tuple[Path, dict[str, str]]:
         ["label", "import", "labels.csv"],
         ["release", "-m", "First exam, from the help channels"],
         ["evaluate", "bm25"],
+        ["glossary", "suggest"],
     )
     for step in steps:
         subprocess.run([findback, *step], cwd=place, env=environment, check=True, stdout=subprocess.DEVNULL)  # noqa: S603

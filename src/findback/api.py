@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, cast
 
 from findback.corpus.corpus import Corpus, corpus_of
 from findback.corpus.open import open_corpus
@@ -39,79 +39,39 @@ _AT_HAND = ("name", "base_url")
 """Settings of a corpus that still mean something where its documents are at hand."""
 
 
-class AuditResult(Audit):
-    """An audit that prints as a table in a terminal and as HTML in a notebook."""
+class Shown(Record):
+    """A record that prints as tables in a terminal and as HTML, with its pictures, in a notebook."""
 
     def __str__(self) -> str:
-        return render_text(self)
+        return render_text(cast("Audit", self))
 
     def _repr_html_(self) -> str:
-        return render_html_fragment(self)
+        return render_html_fragment(cast("Audit", self))
 
     @classmethod
-    def of(cls, result: Audit) -> Self:
-        """Return an audit that prints itself."""
+    def of(cls, result: Record) -> Self:
+        """Return the record in a form that prints itself."""
         return cls.model_validate(result.model_dump())
 
 
-class MinedResult(Mined):
-    """What mining gave, which prints as a table in a terminal and as HTML in a notebook."""
-
-    def __str__(self) -> str:
-        return render_text(self)
-
-    def _repr_html_(self) -> str:
-        return render_html_fragment(self)
-
-    @classmethod
-    def of(cls, result: Mined) -> Self:
-        """Return a record that prints itself."""
-        return cls.model_validate(result.model_dump())
+class AuditResult(Shown, Audit):
+    """An audit that prints itself."""
 
 
-class ComparisonResult(Comparison):
-    """A comparison that prints as a table in a terminal, and as HTML with a picture in a notebook."""
-
-    def __str__(self) -> str:
-        return render_text(self)
-
-    def _repr_html_(self) -> str:
-        return render_html_fragment(self)
-
-    @classmethod
-    def of(cls, result: Comparison) -> Self:
-        """Return a comparison that prints itself."""
-        return cls.model_validate(result.model_dump())
+class MinedResult(Shown, Mined):
+    """What mining gave, which prints itself."""
 
 
-class AcrossResult(Across):
-    """A comparison across two sets, which prints as tables in a terminal and as HTML in a notebook."""
-
-    def __str__(self) -> str:
-        return render_text(self)
-
-    def _repr_html_(self) -> str:
-        return render_html_fragment(self)
-
-    @classmethod
-    def of(cls, result: Across) -> Self:
-        """Return a comparison that prints itself."""
-        return cls.model_validate(result.model_dump())
+class ComparisonResult(Shown, Comparison):
+    """A comparison that prints itself."""
 
 
-class EvaluationResult(Evaluation):
-    """An evaluation that prints as a table in a terminal and as HTML in a notebook."""
+class AcrossResult(Shown, Across):
+    """A comparison across two sets, which prints itself."""
 
-    def __str__(self) -> str:
-        return render_text(self)
 
-    def _repr_html_(self) -> str:
-        return render_html_fragment(self)
-
-    @classmethod
-    def of(cls, result: Evaluation) -> Self:
-        """Return an evaluation that prints itself."""
-        return cls.model_validate(result.model_dump())
+class EvaluationResult(Shown, Evaluation):
+    """An evaluation that prints itself."""
 
 
 def load_corpus(path: str | Path | Sequence[Document], **settings: Any) -> Corpus:

@@ -7,6 +7,7 @@ import pytest
 from builders.portal import ASKED, GOLDEN, write_portal
 from findback.errors import UsageError
 from findback.model.across import Effects
+from findback.steps.across import AcrossRequest, compare_across
 from findback.steps.effects import EffectsRequest, list_factors, measure_effects
 from findback.steps.kept import newest
 from findback.workspace import Workspace, open_workspace
@@ -43,6 +44,16 @@ def test_only_what_is_asked_for(workspace: Workspace) -> None:
     assert result.n == len(ASKED)
     again = measure_effects(workspace, request)
     assert any(note.startswith("kept runs were used: a (") for note in again.notes)
+
+
+def test_a_metric_deeper_than_depth_is_named(tmp_path: Path) -> None:
+    """Effects and comparisons across sets say that the search went deeper than `depth`."""
+    root = write_portal(tmp_path / "portal", "[measures]\ndepth = 5\n" + GRID)
+    workspace = open_workspace(root, environment={"HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")})
+    said = "searched 10 deep, not 5: RR@10 needs it"
+    assert said in measure_effects(workspace, EffectsRequest(set=root / "golden.jsonl", by=("k1",))).notes
+    request = AcrossRequest(across=f"{root / 'golden.jsonl'},{root / 'asked.jsonl'}", systems=("a", "b"))
+    assert said in compare_across(workspace, request).notes
 
 
 def test_factors_that_say_nothing_are_refused(workspace: Workspace) -> None:

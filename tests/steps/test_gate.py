@@ -338,3 +338,10 @@ def test_queries_of_unreleased_sets_are_never_shown(tmp_path: Path) -> None:
         request = GateRequest(baseline="main", show_queries=show)
         again = gate(workspace, request, systems=[ranking("a", [2] * 20)], questions=released)
         assert all((case.query is not None) is show for case in only(again).changed)
+
+
+def test_a_metric_deeper_than_depth_is_named(tmp_path: Path) -> None:
+    """With a depth of 5 the primary metric still looks at ten, and the gate says that the search did too."""
+    workspace, asked = workspace_in(tmp_path, "[measures]\ndepth = 5\n"), questions(60)
+    publish(workspace, [1] * 60, asked)
+    assert "searched 10 deep, not 5: RR@10 needs it" in hold(workspace, [1] * 60, asked).notes

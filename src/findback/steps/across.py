@@ -19,6 +19,7 @@ from findback.steps.across_words import explain_across, limit_across, note_sides
 from findback.steps.compare_runs import list_words
 from findback.steps.effects import list_factors, shift_effects
 from findback.steps.kept import keep, now
+from findback.steps.legend import note_depth
 from findback.steps.opening import open_documents, open_questions
 from findback.steps.overlaps import Overlaps, measure_overlaps
 from findback.workspace import Workspace
@@ -148,7 +149,7 @@ def _describe(workspace: Workspace, corpus: Corpus | None, sides: Sequence[Side]
         effects=measured.effects,
         resamples=RESAMPLES,
         seed=agreement.seed,
-        notes=note_sides(sides),
+        notes=(*note_sides(sides), *note_depth(workspace.settings.measures.depth, [primary])),
         legend=(),
         limits=(),
     )

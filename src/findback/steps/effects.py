@@ -18,6 +18,7 @@ from findback.steps.across_words import explain_effects, limit_effects, note_sid
 from findback.steps.compare_runs import list_words
 from findback.steps.effect_records import estimate_of, record_effect
 from findback.steps.kept import keep
+from findback.steps.legend import note_depth
 from findback.steps.makeup import make_up
 from findback.steps.opening import open_documents, open_questions
 from findback.workspace import Workspace
@@ -95,7 +96,7 @@ def measure_effects(
         left_out=side.left_out + side.failed,
         effects=tuple(record_effect(one.levels, (estimate_of(one.gain, (sample,), seed=seed),)) for one in found),
         seed=seed,
-        notes=note_side(side),
+        notes=(*note_side(side), *note_depth(workspace.settings.measures.depth, [primary])),
         legend=(),
         limits=(),
     )

@@ -22,6 +22,7 @@ from findback.steps.gate_words import explain_gate
 from findback.steps.gaterequest import GateRequest
 from findback.steps.gold import label_columns, refuse_unscorable
 from findback.steps.kept import now
+from findback.steps.legend import note_depth
 from findback.steps.opening import open_documents, open_questions
 from findback.steps.publish import refuse_passages
 from findback.steps.scores import Scored, score_run
@@ -130,7 +131,11 @@ def gate(
         failed=int(scored.scores.failed.sum()),
         missing=int((scored.scores.missing & scored.scores.answerable).sum()),
         method=(),
-        notes=(*_note_release(workspace, anchor), *_notes(request, asked, entrant, compared)),
+        notes=(
+            *_note_release(workspace, anchor),
+            *note_depth(chosen.measures.depth, [str(primary)]),
+            *_notes(request, asked, entrant, compared),
+        ),
     )
     result = result.model_copy(update={"method": explain_gate(result)})
     if nightly is not None:

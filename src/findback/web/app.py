@@ -32,6 +32,7 @@ PAGES = (
     "cases",
     "scores",
     "gaps",
+    "glossary",
     "releases",
     "agreement",
     "asks",

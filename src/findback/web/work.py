@@ -8,6 +8,7 @@ from findback.model.record import Record, Request
 from findback.steps.erase import Erasure, ErasureOrder, erase
 from findback.steps.evaluate import EvaluateRequest, evaluate
 from findback.steps.gaps import list_gaps, open_near
+from findback.steps.glossary_suggest import SuggestRequest, suggest
 from findback.steps.release import ReleaseRequest, ReleaseResult, release
 from findback.steps.releases import DiffRequest, ReleaseComparison, compare_releases
 from findback.steps.revieworiginal import read_original
@@ -20,11 +21,12 @@ CANNOT_STOP = frozenset({"release", "erase"})
 PRIVATE = frozenset({"erase", "original"})
 """Kinds that have pages of their own, stand in nobody's list, and whose requests are forgotten when they are over."""
 
-Kind = Literal["release", "diff", "gaps", "evaluate", "erase", "original"]
+Kind = Literal["release", "diff", "gaps", "glossary", "evaluate", "erase", "original"]
 LABELS: dict[str, str] = {
     "release": "Release",
     "diff": "Compare releases",
     "gaps": "Find the nearest documents of gaps",
+    "glossary": "Look for terms of the glossary",
     "evaluate": "Score the search systems",
     "erase": "Erase, or keep out",
     "original": "Read an original again",
@@ -42,6 +44,12 @@ class Scoring(Record):
 
     heading: str
     retrievers: int
+
+
+class TermsFound(Record):
+    """How many terms are proposed; they themselves are on the page of the glossary."""
+
+    proposed: int
 
 
 class Failure(Record):
@@ -87,6 +95,10 @@ def _gaps(site: Site, job: Job, request: NoRequest, progress: Progress) -> Recor
     return NearestDocuments(nearest={gap.case: one for gap, one in zip(gaps, found, strict=True)})
 
 
+def _glossary(site: Site, job: Job, request: SuggestRequest, progress: Progress) -> Record:
+    return TermsFound(proposed=len(suggest(site.workspace, request, progress=progress).proposals))
+
+
 def _evaluate(site: Site, job: Job, request: EvaluateRequest, progress: Progress) -> Record:
     found = evaluate(site.workspace, request, progress=progress)
     return Scoring(heading=found.set.heading, retrievers=len(found.retrievers))
@@ -107,6 +119,7 @@ WORK: Mapping[str, tuple[type[Request], type[Record], Callable[[Site, Job, Any, 
     "release": (ReleaseRequest, ReleaseResult, _release),
     "diff": (DiffRequest, ReleaseComparison, _diff),
     "gaps": (NoRequest, NearestDocuments, _gaps),
+    "glossary": (SuggestRequest, TermsFound, _glossary),
     "evaluate": (EvaluateRequest, Scoring, _evaluate),
     "erase": (ErasureOrder, Erasure, _erase),
     "original": (OriginalRequest, OriginalRead, _original),
