@@ -134,7 +134,8 @@ def run_findback_article(file: Path) -> str:
 def run_findback_audit(file: Path) -> str:
     """Measure the whole set: windows, stems, document frequencies, chance floors, both articles' figures, intervals."""
     from findback.measure.halves import Corpus, measure_large_set  # noqa: PLC0415 -- only this side pays for it
-    from findback.measure.yardstick import Wording, choose_window  # noqa: PLC0415 -- only this side pays for it
+    from findback.measure.wordings import Wording  # noqa: PLC0415 -- only this side pays for it
+    from findback.measure.yardstick import choose_window  # noqa: PLC0415 -- only this side pays for it
     from findback.steps.wording import Unit, yardsticks  # noqa: PLC0415 -- only this side pays for it
 
     ((queries, golds),) = read_pairs(file)

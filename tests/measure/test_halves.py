@@ -9,7 +9,8 @@ from findback.measure.article import measure_article_figures
 from findback.measure.halves import Corpus, measure_large_set
 from findback.measure.rarity import DocumentFrequencies
 from findback.measure.ruler import code_pool
-from findback.measure.yardstick import Wording, measure_set
+from findback.measure.wordings import Wording
+from findback.measure.yardstick import measure_set
 
 
 def make_set(count: int) -> tuple[list[Wording], Corpus]:

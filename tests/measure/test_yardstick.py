@@ -16,14 +16,8 @@ from findback.measure.overlap import measure_overlap
 from findback.measure.rarity import DocumentFrequencies
 from findback.measure.ruler import code_pool
 from findback.measure.windows import Hits, find_best_windows
-from findback.measure.yardstick import (
-    Wording,
-    choose_window,
-    correct_for_chance,
-    find_copied,
-    measure_articles,
-    measure_set,
-)
+from findback.measure.wordings import Wording
+from findback.measure.yardstick import choose_window, correct_for_chance, find_copied, measure_articles, measure_set
 from findback.model.hits import Span
 from findback.text.words import words
 

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from findback.measure.rarity import DocumentFrequencies
 from findback.measure.ruler import DRAWS, Pool, code_pool
-from findback.measure.yardstick import Columns, SetMeasured, Wording, measure_columns, measure_set
+from findback.measure.wordings import Columns, SetMeasured, Wording
+from findback.measure.yardstick import measure_columns, measure_set
 
 LARGE = 20_000
 """Documents, and wordings, from which a set is measured in halves."""

@@ -23,7 +23,7 @@ Outcome = Literal["better", "worse", "tied"]
 Family = Literal["all pairs", "against a baseline"]
 
 
-class ComparedSystem(Record):
+class AskedSystem(Record):
     """One system that took part."""
 
     name: str
@@ -33,12 +33,17 @@ class ComparedSystem(Record):
     created: str | None = None
     """When the run was made, UTC, ISO 8601."""
     reused: bool = False
-    """Whether it is a kept run that stood in for asking the retriever again."""
+    """Whether it is a kept run that stands in for asking the retriever again."""
     config_digest: str
     score: Score
     """The primary metric over the cases compared."""
     failed: int = 0
     """Cases compared on which its search failed."""
+
+
+class ComparedSystem(AskedSystem):
+    """One system of a comparison."""
+
     missing: int = 0
     """Cases compared that a recorded run does not have; they count as missed."""
     selected: int = 0

@@ -4,29 +4,17 @@ from datetime import datetime
 from typing import Literal
 
 from findback.model.case import Stratum
+from findback.model.compared import AskedSystem
 from findback.model.estimate import Estimate
 from findback.model.evaluation import Score, SetMakeUp
 from findback.model.record import Record
 
 
-class ItemSystem(Record):
-    """One system that took part."""
+class ItemSystem(AskedSystem):
+    """One system whose answers are looked at case by case."""
 
-    name: str
-    kind: str
-    run: str | None = None
-    """Id of the stored run, or the file it was read from."""
-    created: str | None = None
-    """When the run was made, UTC, ISO 8601."""
-    reused: bool = False
-    """Whether it is a kept run that stands in for asking the retriever again."""
-    config_digest: str
-    score: Score
-    """The primary metric over the cases looked at."""
     ahead: Estimate | None = None
     """Score minus that of the higher floor, in [-1, 1]; None where there is no floor."""
-    failed: int = 0
-    """Cases on which its search failed."""
 
 
 class Floor(Record):

@@ -7,7 +7,8 @@ from findback.corpus.corpus import Corpus
 from findback.corpus.duplicates import find_duplicates
 from findback.evalset.release import GoldDocument, MeasuredGold
 from findback.measure.comparable import explain
-from findback.measure.yardstick import Measured, Wording, choose_window
+from findback.measure.wordings import Measured, Wording
+from findback.measure.yardstick import choose_window
 from findback.model.case import Case, Judgement
 from findback.model.document import Document
 from findback.model.hits import Span

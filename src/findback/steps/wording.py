@@ -17,17 +17,8 @@ from findback.measure.halves import Corpus as LargeCorpus
 from findback.measure.imitation import find_hints
 from findback.measure.intervals import Bounds, estimate_mean
 from findback.measure.ruler import Pool, code_pool
-from findback.measure.yardstick import (
-    Figure,
-    Lengths,
-    Marks,
-    Measured,
-    SetMeasured,
-    Wording,
-    choose_window,
-    find_copied,
-    measure_set,
-)
+from findback.measure.wordings import Figure, Measured, SetMeasured, Wording
+from findback.measure.yardstick import Lengths, Marks, choose_window, find_copied, measure_set
 from findback.model.audit import CopiedExample, Distribution, Hint, Side, Yardstick
 from findback.model.estimate import Estimate
 from findback.model.evaluation import Count

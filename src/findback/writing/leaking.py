@@ -6,7 +6,8 @@ from typing import Literal, NamedTuple
 
 from findback.measure.comparable import explain
 from findback.measure.ruler import code_pool
-from findback.measure.yardstick import Figure, Measured, Wording, measure_set
+from findback.measure.wordings import Figure, Measured, Wording
+from findback.measure.yardstick import measure_set
 from findback.model.document import Document
 from findback.model.written import Rejection
 from findback.text.stems import stem
