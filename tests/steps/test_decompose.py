@@ -9,7 +9,7 @@ import pytest
 from builders.ready import Ready, portal, reviewed
 from findback.cli.main import app
 from findback.errors import UsageError
-from findback.evalset.cases import read_cases
+from findback.evalset.cases import read_cases, write_cases
 from findback.model.case import Case
 from findback.model.compared import Comparison
 from findback.retrievers.memory import MemoryRetriever
@@ -68,6 +68,29 @@ def test_system_and_exam_add_up(workspace: Workspace) -> None:
         assert part.low is not None
         assert part.high is not None
         assert part.low < part.value < part.high  # type: ignore[operator]
+
+
+def test_a_release_that_only_relabels_has_a_system_part_too(tmp_path: Path) -> None:
+    """No added case tells its runs apart; the release's day does: one more hit is the system, one the new label."""
+    made = portal(tmp_path)
+    for number in range(12):
+        (made.root / "docs" / f"page-{number}.md").write_text(f"# Page {number}\n\nabout nothing else\n")
+    ready = Ready(*map(alone, range(12)))
+    release(made, ReleaseRequest(message="first"), ready=ready, made=DAY)
+    run(made, {f"page-{number}.md" for number in range(6)})
+    head = made.evalset / "cases.jsonl"
+    cases = read_cases(head)
+    label = cases[11].judged[0].model_copy(update={"doc": "page-0.md"})
+    write_cases(head, [*cases[:11], cases[11].model_copy(update={"judged": (label,)})])
+    release(made, ReleaseRequest(message="second"), ready=ready, made=datetime.now(UTC))
+    answers = {case.query: [f"page-{at}.md" if at < 7 else "page-0.md"] for at, case in enumerate(cases)}
+    evaluate(made, EvaluateRequest(), systems=[MemoryRetriever(answers, name="a")])
+    (effect,) = decompose(made, DecomposeRequest(before=1, after=2)).effects
+    assert effect.by_system is not None
+    assert effect.by_exam is not None
+    assert (effect.by_system.value, effect.by_exam.value) == (pytest.approx(1 / 12), pytest.approx(1 / 12))
+    (unknown,) = decompose(made, DecomposeRequest(before=1)).effects
+    assert unknown.by_system is None
 
 
 def test_the_command_says_both_with_intervals(

@@ -104,7 +104,8 @@ def compare_releases(workspace: Workspace, request: DiffRequest, *, progress: Pr
     old = _cases(workspace, before)
     new = read_head(workspace.evalset).cases if request.after is None else _cases(workspace, request.after)
     documents = open_documents(workspace, SetRequest(), progress=progress)
-    effects = rescore(workspace, old, new, documents)
+    released = None if request.after is None else read_manifest(release_folder(workspace.evalset, request.after)).date
+    effects = rescore(workspace, old, new, documents, released=released)
     found, unread = weigh_found(workspace, new, documents, before=request.after)
     return ReleaseComparison(
         before=before,

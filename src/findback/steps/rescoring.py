@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from datetime import date
 from typing import NamedTuple
 
 from findback.errors import FindbackError
@@ -112,9 +113,22 @@ class Scorer(NamedTuple):
 
 
 def rescore(
-    workspace: Workspace, before: Iterable[Case], after: Iterable[Case], documents: Documents | None
+    workspace: Workspace,
+    before: Iterable[Case],
+    after: Iterable[Case],
+    documents: Documents | None,
+    *,
+    released: date | None = None,
 ) -> Effects:
-    """Score each retriever's newest kept run on two states of a set; only active dev cases count."""
+    """Score each retriever's newest kept run on two states of a set; only active dev cases count.
+
+    Args:
+        workspace: Where runs are kept.
+        before: The earlier state.
+        after: The later one.
+        documents: The documents, where they are at hand.
+        released: Day of the later state, which tells runs from before it where it adds no case that could.
+    """
     old, new = dev_questions(before, documents), dev_questions(after, documents)
     ids = {question.id for question in (*old, *new)}
     added = {question.id for question in new} - {question.id for question in old}
@@ -127,7 +141,7 @@ def rescore(
             by_name.setdefault(kept.run.name, []).append(kept)
     effects = []
     for name in sorted(by_name):
-        newest, earlier = _choose(by_name[name], added)
+        newest, earlier = _choose(by_name[name], added, released)
         asked = frozenset(newest.run.queries)
         shared = asked.intersection(earlier.run.queries) if earlier is not None else asked
         first = scorer.score(earlier.run, old, shared) if earlier is not None else None
@@ -149,12 +163,16 @@ def rescore(
     return Effects(tuple(effects), tuple(notes))
 
 
-def _choose(kept: Sequence[KeptRun], added: AbstractSet[str]) -> tuple[KeptRun, KeptRun | None]:
-    """Return the newest run, and the newest one that knew no added case where the newest knows some."""
-    newest = kept[0]
-    if added.isdisjoint(newest.run.queries):
-        return newest, None
-    return newest, next((one for one in kept[1:] if added.isdisjoint(one.run.queries)), None)
+def _choose(kept: Sequence[KeptRun], added: AbstractSet[str], released: date | None) -> tuple[KeptRun, KeptRun | None]:
+    """Return the newest run, and the newest one from before the later state where the newest is not from then too."""
+    newest, older = kept[0], [one for one in kept[1:] if added.isdisjoint(one.run.queries)]
+    if not added and released is not None and _day(newest) >= released.isoformat():
+        return newest, next((one for one in older if _day(one) <= released.isoformat()), None)
+    return newest, next(iter(older), None) if not added.isdisjoint(newest.run.queries) else None
+
+
+def _day(kept: KeptRun) -> str:
+    return (kept.run.created or "")[:10]
 
 
 def load_kept(workspace: Workspace, notes: list[str]) -> Iterator[KeptRun]:
