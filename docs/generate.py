@@ -25,17 +25,27 @@ NESTED = {
     "assist": ("paraphrase", "classify", "cluster", "suggest"),
     "glossary": ("suggest", "accept", "evaluate", "export"),
     "config": ("show",),
+    "privacy": ("exclude", "evaluate", "log", "sweep"),
 }
 OWN_SETTINGS = {
+    "azure-search": "AzureSearchSettings",
     "bm25": "Bm25Settings",
     "command": "CommandSettings",
     "dense": "EmbedderSettings",
+    "elasticsearch": "ElasticsearchSettings",
     "expand": "ExpandSettings",
     "file": "FileSettings",
     "fuse": "FuseSettings",
     "http": "HttpRetrieverSettings",
+    "mcp": "McpSettings",
+    "meilisearch": "MeilisearchSettings",
+    "opensearch": "OpenSearchSettings",
     "python": "PythonSettings",
     "rerank": "RerankSettings",
+    "sql": "SqlSettings",
+    "tantivy": "TantivySettings",
+    "typesense": "TypesenseSettings",
+    "vespa": "VespaSettings",
 }
 
 
@@ -127,3 +137,7 @@ if __name__ == "__main__":
 
     os.environ["COLUMNS"] = WIDTH
     TARGET.write_text(reference(), "utf-8")
+
+    import datamap
+
+    datamap.TARGET.write_text(datamap.data_map(), "utf-8")

@@ -42,7 +42,7 @@ def main() -> int:
 def prepare(folder: Path) -> tuple[Path, dict[str, str]]:
     """Copy the example, mine its exports, import decisions, release and evaluate; return folder and environment."""
     place, exports = folder / "harbour", folder / "exports"
-    shutil.copytree(HARBOUR, place, ignore=shutil.ignore_patterns(".demo", "evalset", "report.*"))
+    shutil.copytree(HARBOUR, place, ignore=shutil.ignore_patterns("portal", "report.*"))
     environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state"), "PYTHONUNBUFFERED": "1"}
     subprocess.run([sys.executable, HARBOUR / "exports" / "build.py", exports], check=True)  # noqa: S603
     findback = str(Path(sys.executable).parent / "findback")

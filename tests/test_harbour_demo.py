@@ -77,7 +77,7 @@ def test_number_of_decisions() -> None:
 def test_mined_imported_and_released(exports: Path, tmp_path: Path) -> None:
     """What the demo mines takes every row of the sheet, once; what is ready is released, the rest still waits."""
     root = tmp_path / "harbour"
-    shutil.copytree(HARBOUR, root, ignore=shutil.ignore_patterns("evalset", "report.*"))
+    shutil.copytree(HARBOUR, root, ignore=shutil.ignore_patterns("portal", "report.*"))
     workspace = open_workspace(root, environment={"HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")})
     for name in SOURCES:
         mine(workspace, MineRequest(exports=(exports / name,)))
@@ -97,40 +97,54 @@ def test_mined_imported_and_released(exports: Path, tmp_path: Path) -> None:
 
 @pytest.fixture
 def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The demo, over a folder of its own."""
+    """The demo, over a portal of its own."""
     spec = importlib.util.spec_from_file_location("harbour_demo", HARBOUR / "demo.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    (tmp_path / "harbour").mkdir()
-    (tmp_path / "harbour" / "findback.toml").write_text("format = 1\nname = 'Harbour'\n", "utf-8")
-    monkeypatch.setattr(module, "HERE", tmp_path / "harbour")
+    monkeypatch.setattr(module, "PORTAL", tmp_path / "portal")
     return module
 
 
 def test_a_second_run_goes_on_or_starts_over(demo: ModuleType) -> None:
     """Set and workbench of today are kept; half of them, or old ones, make room for a whole run."""
-    set_, workbench = demo.HERE / "evalset", open_workspace(demo.HERE).private / "workbench"
 
-    def make(*folders: Path) -> None:
-        for folder in folders:
-            folder.mkdir(parents=True, exist_ok=True)
+    def make(*, releases: bool = True, workbench: bool = True) -> Path:
+        demo.copy_portal()
+        place = open_workspace(demo.PORTAL).private / "workbench"
+        if releases:
+            (demo.PORTAL / "evalset" / "releases" / "2").mkdir(parents=True)
+        if workbench:
+            place.mkdir(parents=True)
+        return place
 
     assert demo.continue_or_start_over() is False
-    make(set_ / "releases", workbench)
+    workbench = make()
     assert demo.continue_or_start_over() is True
     assert workbench.exists()
-    shutil.rmtree(workbench)
-    assert demo.continue_or_start_over() is False
-    assert not set_.exists()
-    make(workbench)
-    assert demo.continue_or_start_over() is False
-    assert not workbench.exists()
-    make(set_ / "releases", workbench)
     old = time.time() - 8 * 24 * 3600
     os.utime(workbench, (old, old))
     assert demo.continue_or_start_over() is False
-    assert not set_.exists()
+    assert not demo.PORTAL.exists()
     assert not workbench.exists()
+    for parts in ({"releases": False}, {"workbench": False}):
+        workbench = make(**parts)
+        assert demo.continue_or_start_over() is False
+        assert not demo.PORTAL.exists()
+        assert not workbench.exists()
+    demo.PORTAL.mkdir()
+    assert demo.continue_or_start_over() is False
+    assert not demo.PORTAL.exists()
+
+
+def test_the_portal_changes_on_the_way(demo: ModuleType) -> None:
+    """The copy holds the pages of some months later, and the pages in the repository are as they were."""
+    before = sorted(path.name for path in (HARBOUR / "docs").rglob("*.md"))
+    demo.copy_portal()
+    demo.change_portal()
+    assert (demo.PORTAL / "docs" / "how-to" / "connect-from-home.md").exists()
+    assert not (demo.PORTAL / "docs" / "how-to" / "set-up-vpn.md").exists()
+    assert not (demo.PORTAL / "docs-later").exists()
+    assert sorted(path.name for path in (HARBOUR / "docs").rglob("*.md")) == before

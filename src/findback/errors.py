@@ -11,7 +11,8 @@ FindbackError
 ├── RefusedError            safety rules forbid it: egress, redirects, sizes       exit 9
 └── StorageError            the disk refused: read-only, full, not ours            exit 10
 
-Exit status 1 is kept for a check that ran and did not pass (`--fail-over`, a gate), 11 for a gate that is undecided.
+Exit status 1 is kept for a check that ran and did not pass (`--fail-over`, a gate), 11 for a gate that is undecided,
+12 for a refresh that found something stale.
 """
 
 from collections.abc import Iterable

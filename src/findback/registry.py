@@ -34,6 +34,11 @@ EXTRAS = {
     "openai": "llm",
     "anthropic": "llm",
     "xllamacpp": "local-llm",
+    "uvicorn": "web",
+    "slack_bolt": "slack",
+    "slack_sdk": "slack",
+    "mcp": "mcp",
+    "tantivy": "tantivy",
 }
 """Which extra brings an optional library."""
 

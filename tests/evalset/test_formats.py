@@ -9,9 +9,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders.sets import case, question_set
+from evalset.conftest import FORMATS
 from findback.errors import DataError, FindbackError, MissingError, UsageError
 from findback.evalset.format import ReadOptions, SetFormat, WritableFormat
-from findback.evalset.formats import beir, mapped, quepid, ragas, trec
+from findback.evalset.formats import (
+    argilla,
+    autorag,
+    beir,
+    elasticsearch,
+    ir_datasets,
+    label_studio,
+    langfuse,
+    langsmith,
+    mapped,
+    mteb,
+    opensearch,
+    phoenix,
+    quepid,
+    ragas,
+    ranx,
+    rre,
+    trec,
+)
 from findback.evalset.open import open_set, redact_questions
 from findback.model.case import Context, Judgement
 from findback.model.protocols import Redacted
@@ -28,6 +47,20 @@ TARGETS = [
     (mapped, "set.csv"),
     (mapped, "set.tsv"),
     (mapped, "set.parquet"),
+    (argilla, "records.json"),
+    (autorag, "autorag"),
+    (autorag, "own.parquet"),
+    (elasticsearch, "rank_eval.json"),
+    (ir_datasets, "ir"),
+    (label_studio, "tasks.json"),
+    (langfuse, "items.jsonl"),
+    (langsmith, "examples.jsonl"),
+    (mteb, "mteb"),
+    (opensearch, "opensearch"),
+    (phoenix, "examples.json"),
+    (quepid, "book.json"),
+    (ranx, "ranx"),
+    (rre, "ratings.json"),
 ]
 
 
@@ -502,6 +535,19 @@ def test_good_rows_are_kept_on_wish(tmp_path: Path, formats: dict[str, SetFormat
         ("a.csv", 'query,gold\n"CANARY,a\n'),
         ("a.csv", "query,docid,rating\nCANARY,a,0.5\nCANARY,CANARY,9\nCANARY,b,1\nCANARY,b,2\n,CANARY,1\n"),
         ("a.csv", 'user_input,reference_contexts\n,"[\'CANARY"\nCANARY,"[\'CANARY]"\n'),
+        ("a.json", '[{"fields": {"query": "CANARY"}, "responses": [{"values": {"x": {"value": "CANARY"}}}]}]'),
+        ("a.json", '[{"data": {"query": "CANARY", "doc": "CANARY", "id": {}}, "annotations": [{"result": 1}, 2]}]'),
+        ("a.json", '{"requests": [{"id": "CANARY", "params": {"query": "CANARY"}, "ratings": [{"_id": "CANARY"}]}]}'),
+        ("a.json", '{"judgmentRatings": [{"query": "CANARY", "ratings": [{"docId": "CANARY", "rating": "CANARY"}]}]}'),
+        ("a.json", '{"queries": [{"placeholders": {"CANARY": 1}, "relevant_documents": {"CANARY": "CANARY"}}]}'),
+        (
+            "a.json",
+            '{"query_doc_pairs": [{"query_text": "CANARY", "doc_id": "CANARY", "judgements": [{"rating": "CANARY"}]}]}',
+        ),
+        (
+            "a.json",
+            '[{"inputs": {"query": "CANARY"}, "outputs": {"documents": [{"CANARY": "CANARY"}]}, "id": "CANARY"}]',
+        ),
         ("a.jsonl", '{"format": 1, "query": "CANARY", "redaction": 3, "language": "CANARY", "judged": "CANARY"}\n'),
     ],
 )
@@ -542,7 +588,7 @@ def test_formats_are_chosen_or_refused(tmp_path: Path, formats: dict[str, SetFor
         open_set(loop, formats=formats)
 
 
-@pytest.mark.parametrize("name", ["beir", "findback", "mapped", "quepid", "ragas", "trec"])
+@pytest.mark.parametrize("name", [form.name for form in FORMATS])
 def test_other_formats_by_force(tmp_path: Path, formats: dict[str, SetFormat], name: str) -> None:
     """A file forced into a format it is not is an error of ours, never a crash."""
     path = tmp_path / "x.txt"

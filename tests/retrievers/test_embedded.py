@@ -14,6 +14,7 @@ TABLES = {
     "hybrid": RetrieverSettings(kind="fuse", of=["words", "meaning"]),
     "mixed": RetrieverSettings(kind="fuse", of=["words", "meaning"], by="score"),
     "again": RetrieverSettings(kind="rerank", of="words"),
+    "lucene": RetrieverSettings(kind="tantivy"),
 }
 
 
@@ -46,3 +47,7 @@ class TestFuseByScore(_Embedded):
 
 class TestRerank(_Embedded):
     name = "again"
+
+
+class TestTantivy(_Embedded):
+    name = "lucene"

@@ -37,6 +37,29 @@ def test_a_trec_run_is_ordered_by_its_scores(tmp_path):
     assert run.order == "score"
 
 
+def test_a_ranx_run_is_ordered_by_its_scores(tmp_path):
+    """An object of documents and scores by question; a question with nothing found was answered."""
+    content = json.dumps({"q1": {"low": 1, "high": 2.5}, "q2": {}}, indent=2)
+    run = ask(make(tmp_path, "a.json", content), ("q1", "?"), ("q2", "?")).run
+    assert (documents(run, 0), documents(run, 1)) == (["high", "low"], [])
+    assert run.order == "score"
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        ('{"q1": {"d": "x"}, "q2": 7}', (None, "question 1: not an object of documents and scores")),
+        ('{"q1":\n {"d": NaN}}', (2, "not valid JSON: ")),
+        ("[1]", (1, "not an object of questions")),
+    ],
+)
+def test_faults_of_a_ranx_run(tmp_path, content, fault):
+    """What is no run of ranx is refused, with the line where the JSON is broken."""
+    line, message = faults(tmp_path, "a.json", content)[0]
+    assert line == fault[0]
+    assert message.startswith(fault[1])
+
+
 def test_equal_scores_are_left_as_ties(tmp_path):
     """The run says that only scores order it, and keeps the whole tied block beyond the depth."""
     run = ask(make(tmp_path, "a.run", "q1 Q0 b 1 2 t\nq1 Q0 a 2 2 t\nq1 Q0 c 3 2 t\n"), ("q1", "?"), depth=2).run

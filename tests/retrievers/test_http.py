@@ -18,8 +18,9 @@ from findback.model.settings import HttpSettings, RetrieverSettings
 from findback.model.trusted import Trusted
 from findback.retrievers.asking import ask_all
 from findback.retrievers.build import list_trusted
+from findback.retrievers.calling import read_retry_after
 from findback.retrievers.context import UnhonouredError
-from findback.retrievers.http import HttpRetriever, read_retry_after
+from findback.retrievers.http import HttpRetriever
 from findback.retrievers.http_settings import egress_of
 from findback.retrievers.returned import MOST_HITS
 from findback.retrievers.surroundings import Surroundings
@@ -399,7 +400,7 @@ def test_reading_an_answer_takes_no_longer_than_a_call_may():
     """A path that never ends is this query's error."""
     release = threading.Event()
     with serving(EMPTY) as server:
-        retriever = make(server.url, timeout=0.2)
+        retriever = make(server.url, timeout=0.2, hits="$.hits[?@.id]")
         retriever._reader.read = lambda *_: release.wait(20)
         begun = time.monotonic()
         with pytest.raises(EngineError, match=r"could not be read within 0\.2 s"):

@@ -172,6 +172,20 @@ def test_a_doubt_waits_for_a_lead(team_client: Any, team_site: Site) -> None:
     assert send(reviewer, f"/cases/{FIRST}/doubt", **wrong).status_code == 422
 
 
+def test_what_a_refresh_found_waits_for_a_lead(client: TestClient, site: Site) -> None:
+    """Its reasons are shown, a new document is nobody's search result, and a lead may leave the label as it is."""
+    lost = {"said": "stale", "stale": ["vanished-terms"]}
+    site.bench.add_case_change(FIRST, "questioned", role="lead", now=site.now(), why="a word left", after=lost)
+    page = client.get(f"/cases/{FIRST}").text
+    assert "To be looked at:</strong> a word left" in page
+    assert send(client, f"/cases/{FIRST}", do="keep", why="people still say it").status_code == 303
+    assert "Leave it as it is" not in client.get(f"/cases/{FIRST}").text
+    new = {"said": "also-right", "document": "howto/badge.md", "stale": ["superseded"]}
+    site.bench.add_case_change(FIRST, "questioned", role="lead", now=site.now(), why="a newer page", after=new)
+    page = client.get(f"/cases/{FIRST}").text
+    assert re.findall(r'name="found_by" value="([^"]+)"', page) == ["resolver", "reviewer"]
+
+
 def test_paraphrases_follow_their_root(client: TestClient, site: Site) -> None:
     """A root's new label is its paraphrase's too; the paraphrase itself has no form for one."""
     root = head(site)[FIRST]

@@ -54,6 +54,8 @@ path = "docs"
 {team_settings(groups=dict.fromkeys(ROLES, "all"))}
 [serve.audiences]
 lead = ["public", "internal"]
+[flags]
+token = "public-widget-token"
 """
 ME = "issuer|me"
 
@@ -265,6 +267,8 @@ def addresses(stored: Set) -> Iterator[str]:
         f"/jobs/{stored.job}",
         f"/ask/{stored.ask}",
         f"/week?until={bad[:40]}",
+        f"/flag?q={bad}&page={bad}",
+        f"/flag/{quote(SHORT[:50], safe='')}",
     )
     for case in stored.cases:
         yield f"/cases/{case}"
@@ -295,7 +299,7 @@ def test_hostile_texts_are_texts_on_every_page(client: TestClient, stored: Set, 
     left = {one.pattern for one in known} - seen
     assert left <= {
         "/", "/healthz", "/metrics", "/enter", "/login", "/login/back", "/gaps/file", "/scores/chart.svg",
-        "/scores/misses", "/scores/report", "/cases/[^/]+/document", "/items/[^/]+/original",
+        "/flag.js", "/scores/misses", "/scores/report", "/cases/[^/]+/document", "/items/[^/]+/original",
     }, left  # fmt: skip
 
 

@@ -25,7 +25,19 @@ sync_api = pytest.importorskip("playwright.sync_api", reason="browser-missing: p
 CHROMIUM = shutil.which("chromium")
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking")
 AXE = FOLDER / "node_modules" / "axe-core" / "axe.min.js"
-PAGES = ("/queue", "/week", "/cases", "/scores", "/gaps", "/glossary", "/releases", "/agreement", "/jobs", "/privacy", "/tokens")
+PAGES = (
+    "/queue",
+    "/week",
+    "/cases",
+    "/scores",
+    "/gaps",
+    "/glossary",
+    "/releases",
+    "/agreement",
+    "/jobs",
+    "/privacy",
+    "/tokens",
+)
 ODD = "who is 👩🏽‍🔧 Zoe\u0308 at the desk"
 """An emoji of four code points and a letter of two."""
 

@@ -1,19 +1,29 @@
 """`findback purge` and `findback privacy`."""
 
+import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import App, Parameter
 
 from findback.cli.shown import say, show, show_json, table, warn
+from findback.files import open_atomically
 from findback.model.estimate import Estimate
+from findback.steps.auditlog import LogRequest, export_log
 from findback.steps.erase import Erasure, ExcludeRequest, PurgeRequest
 from findback.steps.erase import exclude as keep_out
 from findback.steps.erase import purge as erase
 from findback.steps.privacy_evaluation import PrivacyEvaluationRequest, evaluate_privacy
+from findback.steps.retention import sweep as take_out
+from findback.steps.targets import refuse_targets
 from findback.workspace import open_workspace
 
-privacy = App(name="privacy", help="Keep people and channels out, and measure redaction.", help_format="plaintext")
+privacy = App(
+    name="privacy",
+    help="Keep people and channels out, measure redaction, and export the audit log.",
+    help_format="plaintext",
+)
 
 
 def purge(*, request: Annotated[PurgeRequest | None, Parameter(name="*")] = None) -> None:
@@ -55,6 +65,44 @@ def evaluate(sample: Path, /, *, json: bool = False) -> None:
     show(table(("detector", "type", "labels", "covered whole", "or suggested", "in part"), rows))
     for score in found.detectors:
         say(f"{score.name}: technical texts altered {spoken(score.altered)}, precision {spoken(score.precision)}")
+
+
+@privacy.command(name="log")
+def log(
+    *,
+    request: Annotated[LogRequest | None, Parameter(name="*")] = None,
+    output: Annotated[Path | None, Parameter(name=("--output", "-o"))] = None,
+) -> None:
+    """Export the event log: what was done when, in names, states and counts, without any text.
+
+    Who reviewed what is not in it; who asked for an original is.
+
+    Args:
+        request: Which part, and how.
+        output: File to write; printed when left out.
+    """
+    lines = export_log(open_workspace(required=False), request or LogRequest())
+    if output is None:
+        sys.stdout.writelines(lines)
+        return
+    refuse_targets(open_workspace(required=False), [output])
+    with open_atomically(output, private=True) as handle:
+        handle.writelines(line.encode() for line in lines)
+    say(f"wrote {output}")
+
+
+@privacy.command(name="sweep")
+def sweep(*, json: bool = False) -> None:
+    """Take out what is over its time now; mining, generating and the server do it by themselves.
+
+    Args:
+        json: Print JSON instead of a line.
+    """
+    done = take_out(open_workspace(required=False), datetime.now(UTC))
+    if json:
+        show_json(done)
+    else:
+        say(f"over their time: {done.candidates} candidates, {done.lines} messages around questions, {done.logs} logs")
 
 
 def spoken(estimate: Estimate) -> str:

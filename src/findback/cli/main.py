@@ -62,6 +62,11 @@ COMMANDS = {
         "findback.cli.release:withdraw",
         "Erase cases from the set and from every release, for good; a tombstone stays.",
     ),
+    "refresh": (
+        "findback.cli.refresh:refresh",
+        "Read the documents again, and say which cases they have made stale.",
+    ),
+    "week": ("findback.cli.week:week", "Say what this week's half hour should hold, and how the set is doing."),
     "gaps": (
         "findback.cli.gaps:gaps",
         "List the questions that no document answers, by theme: the pages nobody has written.",
@@ -71,10 +76,23 @@ COMMANDS = {
         "Scan set, workbench and everything findback keeps for what redaction should have caught.",
     ),
     "purge": ("findback.cli.erase:purge", "Erase every text of a person or channel from the workbench, for good."),
-    "privacy": ("findback.cli.erase:privacy", "Keep people and channels out, and measure redaction."),
+    "privacy": (
+        "findback.cli.erase:privacy",
+        "Keep people and channels out, measure redaction, and export the audit log.",
+    ),
+    "backup": (
+        "findback.cli.backup:backup",
+        "Back the workbench up, while it is in use, into one file that restores into SQLite or PostgreSQL.",
+    ),
+    "restore": (
+        "findback.cli.backup:restore",
+        "Put a backup back into the workbench of this workspace: all of it or nothing.",
+    ),
     "egress": ("findback.cli.egress:egress", "Show how many texts were sent to which endpoint."),
     "status": ("findback.cli.status:status", "Say what is there and which step is next."),
     "doctor": ("findback.cli.doctor:doctor", "Check everything the workspace names and say what to do."),
+    "mcp": ("findback.cli.mcp:app", "Give agents tools to flag, expand and search, by MCP."),
+    "slack": ("findback.cli.slack:slack", "Take in what people in Slack say they could not find."),
     "models": ("findback.cli.models:app", "List and fetch the models findback knows."),
     "config": ("findback.cli.config:app", "Show the settings and where each came from."),
 }

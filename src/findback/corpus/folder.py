@@ -1,4 +1,4 @@
-"""Documents from a folder of Markdown, reStructuredText, text and HTML files."""
+"""Documents from a folder of Markdown, reStructuredText, text and HTML files, and of office files where asked for."""
 
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -8,6 +8,8 @@ from findback.corpus.findings import Findings
 from findback.corpus.git import History, read_history
 from findback.corpus.html import read_html
 from findback.corpus.markdown import find_heading, read_markdown
+from findback.corpus.office import SUFFIXES as OFFICE
+from findback.corpus.office import Office
 from findback.corpus.patterns import matches_any
 from findback.corpus.rst import read_rst
 from findback.corpus.shape import Found, Shape
@@ -37,9 +39,14 @@ def read_folder(path: Path, settings: CorpusSettings, findings: Findings) -> Ite
     """Yield the documents of a folder in the order of their paths; a single file is a folder of one.
 
     Text is what a reader sees: line ends are line feeds, front matter is taken off, HTML and
-    reStructuredText lose their markup, Markdown and text stay as they are. Files of other kinds are left
-    out and counted, unless an include pattern asks for them.
+    reStructuredText lose their markup, Markdown and text stay as they are; PDF and Office files become Markdown
+    where the settings say so. Files of other kinds are left out and counted, unless an include pattern asks for them.
     """
+    with Office() as office:
+        yield from _read_files(path, settings, findings, office)
+
+
+def _read_files(path: Path, settings: CorpusSettings, findings: Findings, office: Office) -> Iterator[Document]:
     shape = Shape(settings, findings)
     single = path.is_file()
     root = path.parent if single else path
@@ -50,7 +57,7 @@ def read_folder(path: Path, settings: CorpusSettings, findings: Findings) -> Ite
             continue
         shown = settings.path if single else f"{settings.path.rstrip('/')}/{name}"
         try:
-            found = _read_page(root / on_disk, name, shown)
+            found = _read_page(root / on_disk, name, shown, office if settings.office else None)
         except DataError as bad:
             if bad.faults and "NUL byte" in bad.faults[0].message and not name.lower().endswith(SUFFIXES):
                 findings.count("binary files, left out")
@@ -75,16 +82,20 @@ def _is_wanted(name: str, settings: CorpusSettings, findings: Findings) -> bool:
             return True
         findings.count("files left out by include")
         return False
-    if name.lower().endswith(SUFFIXES):
+    if name.lower().endswith((*SUFFIXES, *OFFICE) if settings.office else SUFFIXES):
         return True
     suffix = PurePosixPath(name).suffix.lower()
     findings.count(f"files of another kind ({suffix if 1 < len(suffix) < 12 else 'no ending'}), left out")
     return False
 
 
-def _read_page(file: Path, name: str, shown: str) -> Found:
-    source = read_text(file, shown)
+def _read_page(file: Path, name: str, shown: str, office: Office | None) -> Found:
     lowered = name.lower()
+    if office is not None and lowered.endswith(OFFICE):
+        converted = office.convert(file, shown)
+        title = converted.title or find_heading(converted.text)
+        return Found(shown, None, {}, converted.text, path=name, title=title)
+    source = read_text(file, shown)
     if lowered.endswith(HTML):
         page = read_html(source)
         return Found(

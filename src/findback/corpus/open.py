@@ -1,7 +1,9 @@
 """A corpus opened from its settings, its kind recognised where none is named."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import orjson
@@ -22,6 +24,9 @@ GROUP = "findback.documents"
 Reader = Callable[[Path, CorpusSettings, Findings], Iterator[Document]]
 """What an entry point of the group must be: yields documents, records faults and notes."""
 
+FROM_ENVIRONMENT = "env:"
+"""Before the name of the variable that holds a database server's address."""
+
 _BY_SUFFIX = {
     "jsonl": (".jsonl", ".ndjson"),
     "csv": (".csv", ".tsv", ".tab"),
@@ -37,7 +42,18 @@ class Recognised(NamedTuple):
     reason: str
 
 
-def open_corpus(settings: CorpusSettings, *, base: Path, skip_bad: bool = False, progress: Progress = SILENT) -> Corpus:
+_GUIDE_SUFFIXES = (".json", ".jsonl", ".ndjson")
+_SQLITE = b"SQLite format 3\0"
+
+
+def open_corpus(
+    settings: CorpusSettings,
+    *,
+    base: Path,
+    skip_bad: bool = False,
+    progress: Progress = SILENT,
+    environment: Mapping[str, str] = MappingProxyType({}),
+) -> Corpus:
     """Return the corpus the settings name; its documents are read when first asked for.
 
     Args:
@@ -45,6 +61,7 @@ def open_corpus(settings: CorpusSettings, *, base: Path, skip_bad: bool = False,
         base: Folder its paths are relative to.
         skip_bad: Leave out what cannot be read and count it, instead of raising every fault.
         progress: Told of each document while the corpus is read.
+        environment: Where the address of a database server is found.
 
     Raises:
         MissingError: If there is no such file, folder or kind.
@@ -53,7 +70,9 @@ def open_corpus(settings: CorpusSettings, *, base: Path, skip_bad: bool = False,
     """
     path = base / settings.path
     found = recognise(path, settings)
-    reader: Reader = registry.load(GROUP, found.kind)
+    reader: Callable[..., Iterator[Document]] = registry.load(GROUP, found.kind)
+    if settings.path.startswith(FROM_ENVIRONMENT):
+        reader = partial(reader, address=_find_address(settings, environment))
     shape = Shape(settings, Findings())
     if settings.id_from == "field" and not settings.id_field:
         raise SettingsError("corpus.id_from is field, but id_field is empty", hint="name the field of the id")
@@ -84,6 +103,8 @@ def recognise(path: Path, settings: CorpusSettings) -> Recognised:
     Raises:
         MissingError: If there is nothing there, or nothing of a known kind.
     """
+    if settings.path.startswith(FROM_ENVIRONMENT):
+        return Recognised("sql", "a variable holds its address")
     try:
         is_folder, is_file = path.is_dir(), path.is_file()
     except (OSError, ValueError):
@@ -100,6 +121,10 @@ def recognise(path: Path, settings: CorpusSettings) -> Recognised:
 
 def _recognise_file(path: Path, settings: CorpusSettings) -> Recognised:
     suffix = path.suffix.lower()
+    if settings.query is not None or _begins(path, _SQLITE):
+        return Recognised("sql", "it is an SQLite file" if settings.query is None else "a query is named")
+    if suffix in _GUIDE_SUFFIXES and _is_guide(path):
+        return Recognised("zendesk-guide", "it holds articles with html_url and body")
     for kind, suffixes in _BY_SUFFIX.items():
         if suffix in suffixes:
             if kind == "jsonl" and _is_beir(path):
@@ -127,6 +152,35 @@ def _recognise_folder(path: Path, settings: CorpusSettings) -> Recognised:
 
 def _holds(path: Path, suffix: str) -> bool:
     return any(found.is_file() for found in path.rglob(f"*{suffix}"))
+
+
+def _begins(path: Path, magic: bytes) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(magic)) == magic
+    except OSError:
+        return False
+
+
+def _is_guide(path: Path) -> bool:
+    """Say whether the beginning of a file looks like articles of Zendesk Guide, as its API gives them."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(200_000)
+    except OSError:
+        return False
+    return all(f'"{key}"'.encode() in head for key in ("html_url", "body", "section_id", "draft"))
+
+
+def _find_address(settings: CorpusSettings, environment: Mapping[str, str]) -> str:
+    variable = settings.path.removeprefix(FROM_ENVIRONMENT)
+    address = environment.get(variable, "").strip()
+    if not address:
+        raise SettingsError(
+            f"[corpus] path: the environment variable {variable or '(none)'} is not set",
+            hint=f"export {variable or 'NAME'}=postgresql://user:password@host/database",
+        )
+    return address
 
 
 def _is_beir(path: Path) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
@@ -44,7 +44,8 @@ def map_columns(header: Iterable[str], given: Mapping[str, str]) -> dict[str, st
 
     Args:
         header: Column names of the file.
-        given: Columns the user named, by field; dotted paths reach into objects. An empty name means none.
+        given: Columns the user named, by field; dotted paths and JSONPaths reach into objects. An
+            empty name means none.
 
     Raises:
         UsageError: If a field is unknown, or a given column is not in the file.
@@ -53,11 +54,10 @@ def map_columns(header: Iterable[str], given: Mapping[str, str]) -> dict[str, st
     {'query': 'Question', 'gold': 'Doc-ID', 'language': 'lang'}
     """
     columns = list(header)
-    unknown = sorted(set(given) - set(FIELDS))
-    if unknown:
-        raise UsageError(f"no field is named {unknown[0]!r}", hint=f"fields: {', '.join(FIELDS)}")
+    check_fields(given)
     for field, column in given.items():
-        if column and columns and column not in columns and column.partition(".")[0] not in columns:
+        named = column in columns or column.partition(".")[0] in columns or column.startswith("$")
+        if column and columns and not named:
             raise UsageError(f"there is no column {column!r} for {field}", hint=f"columns: {', '.join(columns)[:500]}")
     folded: dict[str, str] = {}
     for column in columns:
@@ -77,6 +77,17 @@ def map_columns(header: Iterable[str], given: Mapping[str, str]) -> dict[str, st
             found[field] = match
             taken.add(match)
     return found
+
+
+def check_fields(given: Iterable[str], known: Sequence[str] = FIELDS) -> None:
+    """Refuse a field that there is not, or that a format does not take from where the user says.
+
+    Raises:
+        UsageError: With the fields there are.
+    """
+    unknown = sorted(set(given) - set(known))
+    if unknown:
+        raise UsageError(f"no field is named {unknown[0]!r}", hint=f"fields: {', '.join(known)}")
 
 
 def is_weak(field: str, column: str) -> bool:

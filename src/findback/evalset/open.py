@@ -10,7 +10,7 @@ from typing import Any
 from findback import registry
 from findback.errors import DataError, FindbackError, MissingError, UsageError
 from findback.evalset.format import ReadOptions, SetFormat
-from findback.evalset.textfile import reading_error, shown
+from findback.evalset.textfile import first_line, reading_error, shown
 from findback.model.case import Context, Judgement
 from findback.model.protocols import Redactor
 from findback.model.question import Question, QuestionSet, SetKind
@@ -156,22 +156,25 @@ def _redact_context(context: Context, clean: Callable[[str], str]) -> Context:
 
 
 def _choose(path: Path, as_: str | None, known: Mapping[str, SetFormat], *, mapped: bool) -> tuple[SetFormat, str]:
-    try:
-        mode = path.stat().st_mode
-    except (OSError, ValueError, RuntimeError) as error:
-        raise reading_error(path, error) from None
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise DataError(f"{path} is not a regular file", hint="write what it gives into a file, and name that")
+    _refuse_special(path)
     if as_ is not None:
         if as_ not in known:
             raise MissingError(f"there is no set format named {shown(as_)}", hint=f"known: {', '.join(sorted(known))}")
         return known[as_], "as asked"
-    if mapped and FALLBACK in known:
-        return known[FALLBACK], "columns were named"
     reasons = {name: why for name, form in known.items() if name != FALLBACK and (why := _ask(form, path))}
+    if mapped and FALLBACK in known:
+        # Columns are a table's, or paths into the entries of a format that knows where everything else stands.
+        reasons = {name: why for name, why in reasons.items() if getattr(known[name], "takes_paths", False)}
+        if not reasons:
+            return known[FALLBACK], "columns were named"
     if len(reasons) > 1:
         listed = "; ".join(f"{name} ({why})" for name, why in sorted(reasons.items()))
         raise UsageError(f"{path} looks like several formats: {listed}", hint="say which one with --as")
+    if not reasons and path.is_file() and first_line(path) == "{":
+        raise DataError(
+            f"{path} is one JSON object over several lines, in no format that is known",
+            hint=f"known: {', '.join(sorted(known))}; a table is JSON Lines, one object a line",
+        )
     if not reasons and FALLBACK in known and path.is_file():
         # Reading it says best what is wrong with a file that nothing recognises.
         return known[FALLBACK], known[FALLBACK].recognise(path) or "a table"
@@ -182,6 +185,15 @@ def _choose(path: Path, as_: str | None, known: Mapping[str, SetFormat], *, mapp
         )
     name, why = reasons.popitem()
     return known[name], why
+
+
+def _refuse_special(path: Path) -> None:
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError, RuntimeError) as error:
+        raise reading_error(path, error) from None
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise DataError(f"{path} is not a regular file", hint="write what it gives into a file, and name that")
 
 
 def _ask(form: SetFormat, path: Path) -> str | None:

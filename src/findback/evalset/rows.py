@@ -99,7 +99,7 @@ def _json_lines(path: Path, faults: Faults) -> Iterator[Row]:
         try:
             values = orjson.loads(line.text)
         except orjson.JSONDecodeError as error:
-            faults.add(path, line.number, f"no valid JSON: {_json_trouble(error)}")
+            faults.add(path, line.number, f"no valid JSON: {json_trouble(error)}")
             continue
         if isinstance(values, dict):
             yield Row(number, line.number, values)
@@ -107,7 +107,8 @@ def _json_lines(path: Path, faults: Faults) -> Iterator[Row]:
             faults.add(path, line.number, "must be a JSON object")
 
 
-def _json_trouble(error: orjson.JSONDecodeError) -> str:
+def json_trouble(error: orjson.JSONDecodeError) -> str:
+    """Return what a parser found, with its column."""
     message = error.msg.partition(": line ")[0]
     return f"{message} (column {error.colno})"
 
@@ -120,7 +121,7 @@ def _json_list(path: Path, faults: Faults) -> Iterator[Row]:
     try:
         entries = orjson.loads(raw.removeprefix(b"\xef\xbb\xbf"))
     except orjson.JSONDecodeError as error:
-        fault = Fault(str(path), error.lineno, f"no valid JSON: {_json_trouble(error)}")
+        fault = Fault(str(path), error.lineno, f"no valid JSON: {json_trouble(error)}")
         raise DataError(f"{path.name} cannot be read", faults=[fault]) from None
     for number, values in enumerate(entries, 1):
         if isinstance(values, dict):

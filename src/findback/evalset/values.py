@@ -24,15 +24,20 @@ class CellError(ValueError):
 
 
 def look_up(values: Mapping[str, Any], column: str) -> Any:
-    """Return the value under a column's name, or along a dotted path; None where there is none.
+    """Return the value under a column's name, along a dotted path or a JSONPath (`$…`); None where there is none.
 
-    A path also leads into objects that a table keeps as JSON text.
+    A dotted path also leads into objects that a table keeps as JSON text.
 
     >>> look_up({"metadata": {"type": "vague"}}, "metadata.type")
     'vague'
     """
     if column in values:
         return values[column]
+    if column.startswith("$"):
+        # Takes a parser along, which only who writes such paths needs.
+        from findback.evalset.jsonpaths import find_values  # noqa: PLC0415
+
+        return find_values(values, column)
     at: Any = values
     for step in column.split("."):
         if isinstance(at, str) and at.lstrip().startswith("{") and len(at) <= LITERAL_LIMIT:

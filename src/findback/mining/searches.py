@@ -12,6 +12,7 @@ from findback.mining.needs import Step, content_stems, count_distinct, group_by_
 from findback.mining.searchrules import (
     DISTINCT,
     asked_after_search,
+    count_days,
     count_searches,
     failed_texts,
     good_searches,
@@ -78,6 +79,8 @@ class MinedSearches:
     """Rules that the log cannot support, with the reason."""
     dropped: dict[str, int] = field(default_factory=dict)
     """What was found and left out, by reason."""
+    by_day: dict[str, int] = field(default_factory=dict)
+    """Searches of each day, YYYY-MM-DD, UTC."""
 
 
 def unsupported_rules(columns: Collection[str], counts: dict[str, int]) -> dict[str, str]:
@@ -200,7 +203,12 @@ class _Remainder:
         if self.mining.control:
             self._draw_control(good_searches(prepared), counts["good"])
         unsupported = {rule: reason for rule, reason in unsupported.items() if rule in self.mining.rules}
-        return MinedSearches(list(self.found.values()), counts, unsupported, self.dropped)
+        days = {
+            f"{datetime.fromtimestamp(int(row['day']), UTC):%Y-%m-%d}": int(row["searches"])
+            for row in _rows(count_days(prepared))
+            if row["day"] is not None and row["searches"]
+        }
+        return MinedSearches(list(self.found.values()), counts, unsupported, self.dropped, days)
 
     def _gather_failed(self, failed: Any) -> None:
         rows = _rows(failed.limit(self.mining.limit))

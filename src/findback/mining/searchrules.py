@@ -19,6 +19,9 @@ from findback.mining.sessions import (
     within,
 )
 
+DAY = 86_400
+"""Seconds."""
+
 DISTINCT = 3
 """Different searches in a visit from which it may be a reformulation."""
 
@@ -108,6 +111,13 @@ def count_searches(prepared: Any) -> Any:
         no_click_open=one_if((prepared["no_click"] == 1) & (prepared["unfinished"] == 1) & own).sum(),
         good=one_if((prepared["good"] == 1) & own).sum(),
     )
+
+
+def count_days(prepared: Any) -> Any:
+    """Return how many searches there were each day, the evaluation's own left out: `day` in seconds since 1970."""
+    at = seconds(prepared["time"])
+    table = prepared.filter((prepared["examined"] == 0) & prepared["time"].notnull())
+    return table.mutate(day=at - at % DAY).group_by("day").aggregate(searches=table["counted"].sum()).order_by("day")
 
 
 def failed_texts(prepared: Any, rules: Collection[str] = ("zero-result", "no-click")) -> Any:
@@ -207,6 +217,7 @@ def rule_expressions(events: Any, pace: Pace | None = None, *, exam: Collection[
     prepared, _ = prepare_events(events, pace, exam=exam)
     return {
         "counts": count_searches(prepared),
+        "days": count_days(prepared),
         "failed": failed_texts(prepared),
         "reformulation": reformulated_visits(prepared),
         "search-then-ask": asked_after_search(prepared, pace),

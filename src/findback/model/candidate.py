@@ -63,7 +63,7 @@ class DocumentLink(Record):
     by: RoleInThread
     kind: Name
     """url-in-text, structured-attach, accepted-answer, duplicate-of, citation; described for the document a model
-    described, described-too for another that its text fits as well."""
+    described, described-too for another that its text fits as well; shown for what a search showed to no avail."""
     created_before: bool | None = None
     """Whether the document existed before the question; None when unknown."""
 
@@ -73,7 +73,8 @@ class RuleHit(Record):
 
     rule: Name
     """zero-result, no-click, reformulation, i-meant, search-then-ask, ticket-link, attach, duplicate, accepted,
-    link-thanks, help-thread, cue, no-answer; generated or paraphrase for what a model wrote."""
+    link-thanks, help-thread, cue, no-answer; flag for what somebody flagged; generated or paraphrase for what a model
+    wrote."""
     strength: Strength
     evidence: Annotated[str, Field(max_length=500)] = ""
     """Numbers and names of rules and cues; never a text of the thread."""

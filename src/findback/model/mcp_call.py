@@ -18,7 +18,7 @@ class McpCall(Record):
     at: datetime
     """UTC."""
     session: Name
-    """Random id of the MCP session; never a person's."""
+    """Random id of a conversation; never a person's."""
     turn: Name | None = None
     """Id of the person's turn, where the client gives one."""
     tool: Name
@@ -35,6 +35,8 @@ class McpCall(Record):
     """Name of the retriever that answered."""
     batch: Name | None = None
     """Id shared by calls that were sent together."""
+    people: Annotated[tuple[Name, ...], Field(max_length=1_000)] = ()
+    """Keyed digests of what stands for people in the words, as they were before redaction: an erasure finds them so."""
     failed: bool = False
     marker: Name | None = None
     """`evaluation` for findback's own exams."""

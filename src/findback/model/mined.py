@@ -1,5 +1,7 @@
 """What mining gave, in numbers."""
 
+from pydantic import Field
+
 from findback.model.record import Record
 from findback.model.tasks import TaskOutcomes
 
@@ -22,6 +24,8 @@ class MinedExport(Record):
     folded: dict[str, int]
     """Candidates folded into others, by reason."""
     notes: tuple[str, ...]
+    deleted: dict[str, int] = Field(default_factory=dict)
+    """Connectors: questions and lines that were taken out of the workbench, for they were deleted at their source."""
     tasks: TaskOutcomes | None = None
     """Task success by whether retrieval hit; None where no trace says how a task ended."""
 

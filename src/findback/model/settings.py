@@ -18,9 +18,11 @@ class CorpusSettings(Record):
     """`[corpus]`: where the documents are and how to read them."""
 
     path: Annotated[str, LOCAL_ONLY]
-    """Folder or file, relative to findback.toml."""
+    """Folder or file, relative to findback.toml; env:NAME of a variable with a database server's address."""
     kind: str | None = None
-    """folder, jsonl, csv, parquet or beir; recognised by itself when left out."""
+    """folder, jsonl, csv, parquet, beir, sql or zendesk-guide; recognised by itself when left out."""
+    query: Annotated[str | None, LOCAL_ONLY] = None
+    """For databases: the SELECT that gives one row a document, with columns as in tables."""
     name: str | None = None
     """How reports call it; the last part of the path when left out."""
     include: tuple[str, ...] = ()
@@ -57,10 +59,14 @@ class CorpusSettings(Record):
     """Column or front-matter key of the roles that may read a document; a document without it is for everybody."""
     aliases_from: tuple[Annotated[str, LOCAL_ONLY], ...] = ()
     """Files of aliases: a `_redirects` file, or CSV with old and new."""
+    office: bool = False
+    """Read PDF, Word, PowerPoint and Excel files of a folder, too."""
     git: bool = False
     """Read times and renames from the git history around the folder."""
     same: Annotated[str | None, LOCAL_ONLY] = None
     """CSV of document ids confirmed to be the same document (translations, mirrors), one group a row."""
+    for_agents: bool = False
+    """Whether agents may be shown these documents, by `findback mcp`."""
 
 
 class PassageSettings(Record):
@@ -151,6 +157,22 @@ class PrivacySettings(Record):
     """Host suffixes that are nobody else's business."""
 
 
+Days = Annotated[int, Field(ge=1, le=36_500)]
+
+
+class RetentionSettings(Record):
+    """`[retention]`: how many days private things are kept; what is over its time goes by itself."""
+
+    undecided: Days = 90
+    """Candidates and flags that nobody decided."""
+    rejected: Days = 30
+    """Candidates and flags that were rejected."""
+    context: Days = 30
+    """The thread around a question, after its release."""
+    logs: Days = 365
+    """Lists of where secrets were found. The event log only grows: it holds no texts."""
+
+
 class SourceSettings(Record):
     """`[sources.NAME]`: an export, or a query of a database, that `findback mine` reads when it is given none."""
 
@@ -198,6 +220,41 @@ class SourceSettings(Record):
         scheme, found, _ = self.database.partition("://")
         if found and scheme not in LOCAL_SCHEMES:
             raise ValueError("an address does not belong into findback.toml: put it into a variable, and say env:NAME")
+        return self
+
+
+class ConnectorSettings(Record):
+    """`[connectors.NAME]`: a system that `findback mine --connector NAME` reads by its API, from where it came to."""
+
+    kind: Literal["slack", "zendesk"]
+    """What is read."""
+    token: Annotated[str, Field(pattern=r"^env:[A-Za-z_][A-Za-z0-9_]*$"), LOCAL_ONLY]
+    """As env:NAME: Slack's bot token; Zendesk's API or OAuth token."""
+    url: Annotated[str | None, LOCAL_ONLY] = None
+    """Zendesk: https://NAME.zendesk.com. Slack: its own address when left out."""
+    user: Annotated[str | None, Field(pattern=r"^env:[A-Za-z_][A-Za-z0-9_]*$"), LOCAL_ONLY] = None
+    """Zendesk, as env:NAME: address of the agent an API token goes with; left out, the token is an OAuth token."""
+    channels: tuple[str, ...] = ()
+    """Glob patterns of channels, groups or brands to read; all that may be read when empty."""
+    exclude: tuple[str, ...] = ()
+    """Glob patterns never to read, besides those findback ships."""
+    open: tuple[Literal["internal", "private", "direct"], ...] = ()
+    """Audiences to read besides what is public."""
+    help_channels: tuple[str, ...] = ()
+    """Glob patterns of channels meant for questions, besides those whose name says so."""
+    system: str | None = None
+    """Name of the search system whose failures these are."""
+    first_days: Annotated[int, Field(ge=1, le=3_650)] = 90
+    """Days before its first run from which a connector reads."""
+    again_days: Annotated[int, Field(ge=1, le=365)] = 30
+    """Slack: days before where the last run came to that are read again, for late replies, edits and deletions."""
+
+    @model_validator(mode="after")
+    def _has_a_place(self) -> Self:
+        if self.kind == "zendesk" and self.url is None:
+            raise ValueError("zendesk needs a url, such as https://acme.zendesk.com")
+        if self.kind == "slack" and self.user is not None:
+            raise ValueError("user belongs to zendesk")
         return self
 
 
@@ -354,6 +411,95 @@ class ReviewSettings(Record):
     """Length of the weekly session in minutes."""
 
 
+class SetSettings(Record):
+    """`[set]`: who looks after the set."""
+
+    owner: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    """Team or role that does the weekly review; it stands in reports and digests."""
+
+
+class FlagSettings(Record):
+    """`[flags]`: what people send in who could not find something."""
+
+    token: Annotated[str | None, Field(min_length=16, max_length=200)] = None
+    """What the widget sends along; it is public and can do nothing but flag. Flags by HTTP are taken once it is set."""
+    origins: tuple[Annotated[str, Field(pattern=r"^https?://[a-z0-9.\-\[\]:]{1,250}$")], ...] = ()
+    """Sites whose pages may send flags, each exactly as browsers write it, such as https://docs.example.org."""
+    notice: Annotated[str | None, Field(min_length=1, max_length=2_000)] = None
+    """What the form tells people first: what is stored, how long, who reads it; findback's own words when left out."""
+    audience: Literal["public", "internal", "private", "direct"] = "public"
+    """Who may review flags: the reviewers of this audience."""
+    selected_on: str | None = None
+    """Name of the search system people flag; unknown when left out."""
+    fold_days: Annotated[int, Field(ge=0, le=365)] = 30
+    """Days within which the same words from the same page count as one flag."""
+    per_address: Annotated[int, Field(ge=1, le=1_000_000)] = 30
+    """Flags taken from one address in an hour."""
+    per_origin: Annotated[int, Field(ge=1, le=1_000_000)] = 1_000
+    """Flags taken from one site in an hour."""
+    total: Annotated[int, Field(ge=1, le=1_000_000)] = 3_000
+    """Flags taken in an hour."""
+
+
+class McpSettings(Record):
+    """`[mcp]`: what agents may do through `findback mcp`."""
+
+    search: str | None = None
+    """Name of the retriever that agents may search; they may not search when left out."""
+    audience: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    """Role that agents search as; what everybody may read when left out."""
+    results: Annotated[int, Field(ge=1, le=50)] = 5
+    """Most results of one search."""
+    excerpt: Annotated[int, Field(ge=50, le=4_000)] = 500
+    """Most characters shown of a document."""
+    calls_per_minute: Annotated[int, Field(ge=1, le=10_000)] = 60
+    """Most calls that one client may make in a minute."""
+    keep_days: Annotated[int, Field(ge=1, le=3_650)] = 90
+    """Days for which the log of searches is kept."""
+    host: Annotated[str, LOCAL_ONLY] = "127.0.0.1"
+    """Address to listen on with `--http`; beyond this machine it needs TLS."""
+    port: Annotated[int, Field(ge=0, le=65_535)] = 8328
+    """Port to listen on; 0 takes a free one."""
+    public_url: Annotated[str | None, LOCAL_ONLY] = None
+    """Address that agents are given, such as https://findback.example.org; needed beyond this machine."""
+    tls_certificate: Annotated[str | None, LOCAL_ONLY] = None
+    """File of the certificate chain, relative to findback.toml."""
+    tls_key: Annotated[str | None, LOCAL_ONLY] = None
+    """File of its private key."""
+    proxies: Annotated[tuple[str, ...], LOCAL_ONLY] = ()
+    """Addresses of proxies in front that end TLS; only their forwarded headers are believed."""
+    origins: Annotated[tuple[str, ...], LOCAL_ONLY] = ()
+    """Sites whose pages may call it, such as https://chat.example.org; no page of any site when empty."""
+
+
+class RefreshSettings(Record):
+    """`[refresh]`: when a set counts as stale."""
+
+    oldest_days: Annotated[int, Field(ge=1, le=36_500)] = 180
+    """Age of the newest release in days from which `findback refresh` calls it old."""
+
+
+class SlackSettings(Record):
+    """`[slack]`: the command and the shortcut with which people in Slack say that they could not find something."""
+
+    app_token: Annotated[str | None, Field(pattern=r"^env:[A-Za-z_][A-Za-z0-9_]*$"), LOCAL_ONLY] = None
+    """As env:NAME: the app-level token for Socket Mode, which needs no address that Slack could reach."""
+    signing_secret: Annotated[str | None, Field(pattern=r"^env:[A-Za-z_][A-Za-z0-9_]*$"), LOCAL_ONLY] = None
+    """As env:NAME: what Slack signs its requests with, where it calls findback over HTTP instead."""
+    command: Annotated[str, Field(pattern=r"^/[a-z0-9_-]{1,31}$")] = "/couldnt-find"
+    """The command, as the app's manifest has it."""
+    shortcut: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,100}$")] = "couldnt_find"
+    """Callback id of the message shortcut, as the app's manifest has it."""
+    per_person: Annotated[int, Field(ge=1, le=10_000)] = 20
+    """Flags taken from one person in an hour."""
+    host: Annotated[str, LOCAL_ONLY] = "127.0.0.1"
+    """HTTP: address to listen on, behind a proxy that ends TLS."""
+    port: Annotated[int, Field(ge=0, le=65_535)] = 8329
+    """HTTP: port to listen on; 0 takes a free one."""
+    url: Annotated[str | None, LOCAL_ONLY] = None
+    """Address of Slack's Web API; its own when left out."""
+
+
 class Settings(Record):
     """findback.toml."""
 
@@ -372,11 +518,18 @@ class Settings(Record):
     measures: MeasureSettings = MeasureSettings()
     gate: GateSettings = GateSettings()
     privacy: PrivacySettings = PrivacySettings()
+    retention: RetentionSettings = RetentionSettings()
     mining: MiningSettings = MiningSettings()
     sources: dict[str, SourceSettings] = Field(default_factory=dict)
+    connectors: dict[str, ConnectorSettings] = Field(default_factory=dict)
+    slack: SlackSettings = SlackSettings()
     egress: EgressSettings = EgressSettings()
     http: HttpSettings = HttpSettings()
     models: dict[str, ModelSettings] = Field(default_factory=dict)
     writing: WritingSettings = WritingSettings()
     review: ReviewSettings = ReviewSettings()
+    refresh: RefreshSettings = RefreshSettings()
     serve: ServeSettings = ServeSettings()
+    mcp: McpSettings = McpSettings()
+    flags: FlagSettings = FlagSettings()
+    set: SetSettings = SetSettings()

@@ -1,6 +1,7 @@
 """Reports as one self-contained HTML file: no scripts, no outside address, light and dark."""
 
 import importlib
+from collections.abc import Iterable
 from datetime import datetime
 from functools import lru_cache
 from importlib.resources import files
@@ -16,6 +17,7 @@ from findback.model.compared import Comparison
 from findback.model.evaluation import Evaluation, SetMakeUp
 from findback.model.generated import Generated
 from findback.model.mined import Mined
+from findback.model.week import Keeping
 from findback.reporting.across import across_report
 from findback.reporting.audit import audit_report
 from findback.reporting.blocks import (
@@ -45,7 +47,15 @@ from findback.reporting.inert import (
     pieces,
 )
 from findback.reporting.mined import mined_report
-from findback.reporting.share import LEFT_OUT, SET_NAME, shareable_audit, shareable_evaluation, shareable_generated
+from findback.reporting.share import (
+    LEFT_OUT,
+    SET_NAME,
+    shareable_audit,
+    shareable_evaluation,
+    shareable_generated,
+    shareable_keeping,
+)
+from findback.reporting.week import upkeep_sections
 from findback.reporting.written import written_report, written_sections
 
 NO_CHARTS = "Charts are left out: pip install 'findback[charts]' draws them. The tables hold every number."
@@ -63,6 +73,7 @@ def render_report(
     share: bool = False,
     charts: bool = True,
     generated: Generated | None = None,
+    keeping: Keeping | None = None,
 ) -> str:
     """Return a report of an evaluation, an audit, what a model wrote, or several of them.
 
@@ -72,6 +83,7 @@ def render_report(
         share: Leave out texts and ids, so that the file may be shown outside the team.
         charts: Draw charts where the libraries for it are installed; tables hold the same numbers.
         generated: What a model wrote, if anything; a panel of its own.
+        keeping: Who looks after the set, and how it is doing.
 
     Raises:
         ValueError: If there is none of them.
@@ -83,10 +95,13 @@ def render_report(
         evaluation = None if evaluation is None else shareable_evaluation(evaluation)
         audit = None if audit is None else shareable_audit(audit)
         generated = None if generated is None else shareable_generated(generated)
+        keeping = None if keeping is None else shareable_keeping(keeping)
     drawn, note = _charts(evaluation, audit) if charts else ({}, None)
     if charts and generated is not None and (drawing := _import_charts("findback.reporting.writtencharts")):
         drawn |= drawing.generated_charts(generated)
     report = _with_written(evaluation, audit, generated)
+    if keeping is not None:
+        report = _add(report, upkeep_sections(keeping.upkeep, keeping.week))
     title = page_title(report)
     return _page(
         "report.html.j2", report=report, title=title, charts=drawn, chart_note=note, share=share, made=record.made
@@ -158,9 +173,14 @@ def _with_written(evaluation: Evaluation | None, audit: Audit | None, generated:
     report = _joined(evaluation, audit)
     if generated is None:
         return report
+    return _add(report, written_sections(generated))
+
+
+def _add(report: Report, sections: Iterable[Section]) -> Report:
+    """Return the report with further sections, before what every report ends with."""
     said = [section for section in report.sections if section.key not in _LAST]
     rest = [section for section in report.sections if section.key in _LAST]
-    return report._replace(sections=(*said, *written_sections(generated), *rest))
+    return report._replace(sections=(*said, *sections, *rest))
 
 
 def _joined(evaluation: Evaluation | None, audit: Audit | None) -> Report:

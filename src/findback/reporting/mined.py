@@ -33,6 +33,7 @@ def _export(export: MinedExport) -> Iterator[Block]:
     kinds = (("read", export.counts), ("left out", export.skipped), ("candidates", export.rules))
     rows = [(kind, name, count) for kind, counts in kinds for name, count in counts.items() if count or kind == "read"]
     rows += [("folded", name, count) for name, count in export.folded.items() if count]
+    rows += [("deleted at its source, so taken out", name, count) for name, count in export.deleted.items()]
     columns = (Column("", numeric=False), Column("what", numeric=False, flexible=True), Column("how many"))
     yield Table(
         "what was read, and what became of it",

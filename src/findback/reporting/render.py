@@ -9,6 +9,8 @@ from findback.model.audit import Audit
 from findback.model.compared import Comparison
 from findback.model.evaluation import Evaluation
 from findback.model.generated import Generated
+from findback.model.record import Record
+from findback.model.week import Keeping
 from findback.reporting.across import across_report
 from findback.reporting.effects import effects_report
 from findback.reporting.html import render_comparison, render_tables
@@ -16,8 +18,10 @@ from findback.reporting.html import render_report as html_report
 from findback.reporting.items import items_report
 from findback.reporting.json import render_json
 from findback.reporting.markdown import lay_out, render_markdown
-from findback.reporting.share import shareable_audit, shareable_evaluation, shareable_generated
+from findback.reporting.refreshed import refreshed_report
+from findback.reporting.share import shareable_audit, shareable_evaluation, shareable_generated, shareable_keeping
 from findback.reporting.terminal import ReportView, audit_view, comparison_view, evaluation_view, generated_view
+from findback.reporting.week import keeping_report, render_digest, week_report
 
 Format = Literal["html", "md", "json"]
 
@@ -62,6 +66,16 @@ EFFECTS = Renderer(
 )
 
 
+WEEK = Renderer(
+    lambda week: ReportView(week_report(week)),
+    {
+        ".html": lambda week: render_tables(week_report(week), week.made),
+        ".md": render_digest,
+        ".json": render_json,
+    },
+)
+
+
 def across_terminal(*, every: bool) -> Renderer:
     """Return the renderer of a comparison across sets, whose terminal tables may show every pair."""
     return Renderer(
@@ -81,6 +95,18 @@ def items_terminal(*, every: bool) -> Renderer:
         {
             ".html": lambda result: render_tables(items_report(result, every=True), result.made),
             ".md": lambda result: lay_out(items_report(result, every=True)),
+            ".json": render_json,
+        },
+    )
+
+
+def refreshed_terminal(*, every: bool) -> Renderer:
+    """Return the renderer of a refresh, whose terminal tables may show every finding."""
+    return Renderer(
+        lambda result: ReportView(refreshed_report(result, every=every)),
+        {
+            ".html": lambda result: render_tables(refreshed_report(result, every=True), result.made),
+            ".md": lambda result: lay_out(refreshed_report(result, every=True)),
             ".json": render_json,
         },
     )
@@ -109,6 +135,7 @@ def render_report(
     *,
     format: Format,  # noqa: A002
     share: bool = False,
+    keeping: Keeping | None = None,
 ) -> str:
     """Return the report of an evaluation, an audit, what a model wrote, or several of them.
 
@@ -118,15 +145,23 @@ def render_report(
         generated: What a model wrote.
         format: html, md or json.
         share: Leave out every text and id.
+        keeping: Who looks after the set, and how it is doing.
     """
     if format == "html":
-        return html_report(evaluation, audit, share=share, generated=generated)
+        return html_report(evaluation, audit, share=share, generated=generated, keeping=keeping)
     shown_generated = shareable_generated(generated) if share and generated is not None else generated
     shown_evaluation = shareable_evaluation(evaluation) if share and evaluation is not None else evaluation
     shown_audit = shareable_audit(audit) if share and audit is not None else audit
+    shown_keeping = shareable_keeping(keeping) if share and keeping is not None else keeping
     if format == "json":
-        parts = [("evaluation", shown_evaluation), ("audit", shown_audit), ("generated", shown_generated)]
+        parts: list[tuple[str, Record | None]] = [
+            ("evaluation", shown_evaluation),
+            ("audit", shown_audit),
+            ("generated", shown_generated),
+        ]
+        parts.append(("keeping", shown_keeping))
         body = ",".join(f'"{name}":{render_json(part)}' for name, part in parts if part is not None)
         return f'{{"format":1,{body}}}\n'
     shown = (shown_evaluation, shown_audit, shown_generated)
-    return "\n".join(render_markdown(part) for part in shown if part is not None)
+    said = [render_markdown(part) for part in shown if part is not None]
+    return "\n".join([*said, *([lay_out(keeping_report(shown_keeping))] if shown_keeping is not None else [])])

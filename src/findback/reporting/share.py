@@ -14,6 +14,8 @@ from findback.model.evaluation import (
     SubjectMix,
 )
 from findback.model.generated import Generated
+from findback.model.incoming import Incoming, IncomingFacet
+from findback.model.week import Keeping
 
 LEFT_OUT = "left out"
 SET_NAME = "set"
@@ -48,6 +50,34 @@ def shareable_audit(audit: Audit) -> Audit:
             "worst": (),
         }
     )
+
+
+def shareable_keeping(keeping: Keeping) -> Keeping:
+    """Return how a set is kept without the owner's name, an id, a word, a subject's name or a note."""
+    upkeep = keeping.upkeep.model_copy(update={"owner": keeping.upkeep.owner and LEFT_OUT})
+    week = keeping.week
+    if week is None:
+        return Keeping(upkeep=upkeep, week=None)
+    tracker = None if week.tracker is None else week.tracker.model_copy(update={"notes": ()})
+    changes = {"workspace": LEFT_OUT, "upkeep": upkeep, "parts": (), "notes": (), "tracker": tracker}
+    incoming = None if week.incoming is None else _incoming(week.incoming)
+    return Keeping(upkeep=upkeep, week=week.model_copy(update={**changes, "incoming": incoming}))
+
+
+def _incoming(incoming: Incoming) -> Incoming:
+    months = tuple(one.model_copy(update={"subject": None}) for one in incoming.months)
+    return incoming.model_copy(update={"facets": tuple(map(_facet, incoming.facets)), "months": months, "notes": ()})
+
+
+def _facet(facet: IncomingFacet) -> IncomingFacet:
+    if facet.facet == "words":
+        return facet.model_copy(update={"kinds": ()})
+    own = OWN_WORDINGS if facet.facet == "wording" else () if facet.facet == "subject" else None
+    kinds = tuple(
+        one if own is None or one.name in own else one.model_copy(update={"name": f"{facet.facet} {at}"})
+        for at, one in enumerate(facet.kinds, 1)
+    )
+    return facet.model_copy(update={"kinds": kinds})
 
 
 def shareable_generated(result: Generated) -> Generated:

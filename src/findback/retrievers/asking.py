@@ -88,6 +88,12 @@ class _Asking:
     resolve: Callable[[str], str | None] | None
     known: dict[str, str] = field(default_factory=dict)
     started: int = 0
+    recorded: Recorded | None = None
+    """The retriever, where its answers were recorded; looking that up takes longer than a search may."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.retriever, Recorded):
+            self.recorded = self.retriever
 
     async def ask(self, question: str, query: Query) -> _Outcome:
         if (reason := tell_unhonoured(query, self.retriever.honours)) is not None:
@@ -109,9 +115,9 @@ class _Asking:
 
     async def search(self, question: str, query: Query) -> tuple[Answer, float | None]:
         """Return the answer cut to `depth` documents, and how long the first round took."""
-        if isinstance(self.retriever, Recorded):
+        if self.recorded is not None:
             # A recorded run may hold ties across the depth; scoring needs the whole block.
-            return self.cut(self.retriever.recorded(question, query), sys.maxsize), None
+            return self.cut(self.recorded.recorded(question, query), sys.maxsize), None
         self.started += 1
         warming = self.started <= self.warm_up
         wanted, milliseconds, answer = self.depth, None, Answer(())

@@ -27,7 +27,7 @@ class FileSettings(Record):
     path: Annotated[str, LOCAL_ONLY]
     """The run, relative to findback.toml."""
     format: RunFormat | None = None
-    """trec, jsonl or csv; told by the name's ending when left out."""
+    """trec, jsonl, csv or ranx; told by the name's ending when left out."""
     scores: ScoreDirection | Literal["none"] = "higher"
     """Which scores are better; `none` where they cannot be compared between queries."""
     encoded: bool = False

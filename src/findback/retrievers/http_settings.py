@@ -50,25 +50,15 @@ class RequestSettings(Record):
     """`fetch`: JSONPath to the document's text."""
 
 
-class HttpRetrieverSettings(PathSettings):
-    """Settings of kind `http`."""
+class CallSettings(PathSettings):
+    """What every kind that asks over HTTP can be told."""
 
-    url: Annotated[str, LOCAL_ONLY]
-    """Address with `{{query}}`, `{{k}}` or `{{context.…}}` where they belong."""
-    method: Literal["GET", "POST", "PUT"] | None = None
-    """POST when there is a body, else GET."""
     headers: dict[str, Annotated[str, LOCAL_ONLY]] = Field(default_factory=dict)
     """Sent with every request. `env:NAME`, or `{{env:NAME}}` inside a text, takes a secret from the environment."""
-    body: Body | None = None
-    """A table (values are put into its strings), or a text."""
-    body_type: Literal["json", "form", "text"] = "json"
-    """How values are escaped, and what the content is declared as."""
     scores: ScoreDirection | Literal["none"] = "higher"
     """Which scores are better; `none` where they cannot be compared between queries."""
     max_k: PositiveInt | None = None
     """Most results the system gives at once."""
-    exists: RequestSettings | None = None
-    fetch: RequestSettings | None = None
     concurrency: PositiveInt = 4
     """Most searches at the same time."""
     rate: Annotated[float, Field(gt=0)] | None = None
@@ -77,6 +67,21 @@ class HttpRetrieverSettings(PathSettings):
     """Further tries after 429, 502, 503, 504 or a broken connection."""
     timeout: Annotated[float, Field(gt=0, le=600)] | None = None
     """Seconds for one request; `[http] timeout` when left out."""
+
+
+class HttpRetrieverSettings(CallSettings):
+    """Settings of kind `http`."""
+
+    url: Annotated[str, LOCAL_ONLY]
+    """Address with `{{query}}`, `{{k}}` or `{{context.…}}` where they belong."""
+    method: Literal["GET", "POST", "PUT"] | None = None
+    """POST when there is a body, else GET."""
+    body: Body | None = None
+    """A table (values are put into its strings), or a text."""
+    body_type: Literal["json", "form", "text"] = "json"
+    """How values are escaped, and what the content is declared as."""
+    exists: RequestSettings | None = None
+    fetch: RequestSettings | None = None
 
 
 def check_settings(name: str, own: HttpRetrieverSettings) -> None:
@@ -98,17 +103,36 @@ def check_settings(name: str, own: HttpRetrieverSettings) -> None:
     )
     for place, url, body, allowed in requests:
         check_names([url, body], allowed=allowed, where=place)
-        host = host_of(url)
-        if host is None:
-            raise SettingsError(f"{place} url: cannot be read as an address", hint="write it as https://host:port/path")
-        if "{{" in host:
-            raise SettingsError(f"{place} url: the host cannot be a template", hint="name one host")
-        try:
-            check_address(url)
-        except RefusedError as error:
-            raise RefusedError(f"{place} url: {error}", hint=error.hint) from None
+        check_url(place, url)
+    check_headers(where, own.headers)
+
+
+def check_url(place: str, url: str) -> None:
+    """Refuse an address that cannot be read, whose host is a template, or that must not be called.
+
+    Raises:
+        SettingsError: If it cannot be read, or the host is a template.
+        RefusedError: If it is one that must not be called.
+    """
+    host = host_of(url)
+    if host is None:
+        raise SettingsError(f"{place} url: cannot be read as an address", hint="write it as https://host:port/path")
+    if "{{" in host:
+        raise SettingsError(f"{place} url: the host cannot be a template", hint="name one host")
+    try:
+        check_address(url)
+    except RefusedError as error:
+        raise RefusedError(f"{place} url: {error}", hint=error.hint) from None
+
+
+def check_headers(where: str, headers: Mapping[str, str]) -> None:
+    """Refuse headers that cannot be sent, are there twice, or hold a secret themselves.
+
+    Raises:
+        SettingsError: Without the value.
+    """
     seen: set[str] = set()
-    for header, value in own.headers.items():
+    for header, value in headers.items():
         check_header(f"{where} headers.{header}", header, value)
         if header.lower() in seen:
             raise SettingsError(f"{where} headers.{header}: is there twice", hint="letter case does not matter")
@@ -146,6 +170,15 @@ def list_variables(value: str) -> list[str]:
     return list(dict.fromkeys(_PLACE.findall(value)))
 
 
+def fill_headers(name: str, headers: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
+    """Return headers with their secrets.
+
+    Raises:
+        SettingsError: If a variable is not set, or holds what no header may have; its value is not shown.
+    """
+    return {header: fill_header(name, header, value, environment) for header, value in headers.items()}
+
+
 def fill_header(name: str, header: str, value: str, environment: Mapping[str, str]) -> str:
     """Return a header's value with its secrets.
 
@@ -174,7 +207,15 @@ def egress_of(url: str) -> EgressLevel:
     >>> egress_of("http://127.0.0.1:9200"), egress_of("http://10.1.2.3/s"), egress_of("https://search.example.org")
     ('local', 'internal', 'external')
     """
-    host = host_of(url) or ""
+    return level_of_host(host_of(url) or "")
+
+
+def level_of_host(host: str) -> EgressLevel:
+    """Return how far a query travels to a host; a name that is not this machine counts as external.
+
+    >>> level_of_host("localhost"), level_of_host("10.1.2.3"), level_of_host("db.example.org")
+    ('local', 'internal', 'external')
+    """
     if is_loopback(host):
         return "local"
     try:

@@ -1,7 +1,9 @@
 """A search system's JSON answer, read through JSONPath."""
 
+import re
+from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import jsonpath
 import orjson
@@ -12,7 +14,43 @@ from findback.model.record import Record
 from findback.net import HttpAnswer
 from findback.retrievers.returned import MOST_HITS, read_id, read_passage, read_score, read_span
 
-CompiledPath = jsonpath.JSONPath | jsonpath.CompoundJSONPath
+_STEP = re.compile(r"\.([^\W\d]\w*)|\[(?:'([^'\\]*)'|\"([^\"\\]*)\"|(\d{1,9}))\]")
+
+
+class Found(NamedTuple):
+    """A value that a path leads to."""
+
+    obj: Any
+
+
+class KeyPath:
+    """A JSONPath of nothing but names and numbers, which needs no engine: most paths, and each is followed often.
+
+    >>> KeyPath(("hits", 0, "id"), each=False).findall({"hits": [{"id": "a"}]})
+    ['a']
+    """
+
+    def __init__(self, steps: tuple[str | int, ...], *, each: bool) -> None:
+        """Take the steps, and whether what they lead to is taken apart."""
+        self._steps, self._each = steps, each
+
+    def finditer(self, item: Any) -> Iterator[Found]:
+        """Yield what the path leads to."""
+        for step in self._steps:
+            if not _holds(item, step):
+                return
+            item = item[step]
+        if not self._each:
+            yield Found(item)
+        elif isinstance(item, list | dict):
+            yield from map(Found, item.values() if isinstance(item, dict) else item)
+
+    def findall(self, item: Any) -> list[Any]:
+        """Return what the path leads to."""
+        return [found.obj for found in self.finditer(item)]
+
+
+CompiledPath = jsonpath.JSONPath | jsonpath.CompoundJSONPath | KeyPath
 
 
 class PathSettings(Record):
@@ -57,6 +95,9 @@ class AnswerReader:
                 ("abstain", settings.abstain),
             )
         )
+        used = (self._hits, self._id, self._score, self._passage, self._start, self._end, self._abstain)
+        self.plain = all(path is None or isinstance(path, KeyPath) for path in used)
+        """Whether reading a small answer surely takes no time to speak of."""
 
     def read(self, content: Any, k: int, shown: str) -> Answer:
         """Return the results; fewer than `k` mean that there are no more.
@@ -64,7 +105,7 @@ class AnswerReader:
         Raises:
             EngineError: If a path matches nothing where it must, or a value is not what it should be.
         """
-        if self._abstain is not None and any(match.obj for match in self._abstain.finditer(content)):
+        if self._abstain is not None and any(found.obj for found in _follow(self._abstain, content)):
             return Answer((), exhausted=True, abstained=True)
         items = self._list(content, shown)
         hits = tuple(self._hit(item, rank, shown) for rank, item in enumerate(items[:MOST_HITS], 1))
@@ -72,7 +113,7 @@ class AnswerReader:
 
     def _list(self, content: Any, shown: str) -> list[Any]:
         # Read one by one: what stands beyond the bound costs nothing.
-        items = [match.obj for match in islice(self._hits.finditer(content), MOST_HITS)]
+        items = [found.obj for found in islice(_follow(self._hits, content), MOST_HITS)]
         if len(items) == 1 and isinstance(items[0], list):
             # The path names the list itself instead of what is in it.
             return items[0]
@@ -113,6 +154,8 @@ def compile_path(name: str, key: str, path: str) -> CompiledPath:
         SettingsError: If it is no JSONPath.
     """
     written = path if path.startswith("$") else f"$.{path}"
+    if (simple := _read_keys(written)) is not None:
+        return simple
     try:
         return jsonpath.compile(written)
     except jsonpath.JSONPathError as error:
@@ -121,6 +164,26 @@ def compile_path(name: str, key: str, path: str) -> CompiledPath:
             f"[retrievers.{name}] {key}: {path!r} is no JSONPath: {said}",
             hint="such as $.hits.hits[*], $._source.path, $['@search.score']",
         ) from None
+
+
+def _read_keys(written: str) -> KeyPath | None:
+    """Return a path of names and numbers, or None where there is more to it."""
+    inner = written.removeprefix("$").removesuffix("[*]")
+    steps: list[str | int] = []
+    at = 0
+    while at < len(inner):
+        step = _STEP.match(inner, at)
+        if step is None:
+            return None
+        steps.append(int(step[4]) if step[4] is not None else next(name for name in step.groups() if name is not None))
+        at = step.end()
+    return KeyPath(tuple(steps), each=written.endswith("[*]"))
+
+
+def _holds(item: Any, step: str | int) -> bool:
+    if isinstance(step, str):
+        return isinstance(item, dict) and step in item
+    return isinstance(item, list) and step < len(item)
 
 
 def read_json(answered: HttpAnswer, shown: str) -> Any:
@@ -142,7 +205,12 @@ def read_json(answered: HttpAnswer, shown: str) -> Any:
         raise EngineError(f"HTTP {answered.status} from {shown}: {problem}", hint="check `url`") from None
 
 
+def _follow(path: CompiledPath, item: Any) -> Iterator[Any]:
+    """Yield what a path leads to, one by one, as matches."""
+    return iter(path.finditer(item))
+
+
 def _first(path: CompiledPath | None, item: Any) -> Any:
     if path is None or not isinstance(item, list | dict):
         return None
-    return next((match.obj for match in path.finditer(item)), None)
+    return next((found.obj for found in _follow(path, item)), None)

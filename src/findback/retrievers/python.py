@@ -1,4 +1,4 @@
-"""A search function written in Python: `module:function`, or one handed over in a notebook."""
+"""A search function written in Python, or a framework's retriever: `module:name`, or handed over in a notebook."""
 
 import asyncio
 import functools
@@ -24,6 +24,7 @@ from findback.model.trusted import Trusted
 from findback.retrievers.build import read_own
 from findback.retrievers.context import FIELDS
 from findback.retrievers.foreign import is_being_cancelled, output_apart
+from findback.retrievers.frameworks import FrameworkError, adapt
 from findback.retrievers.masking import describe_exception, say_exception
 from findback.retrievers.returned import MOST_HITS, SHAPES, read_answer
 from findback.retrievers.surroundings import Surroundings
@@ -36,7 +37,10 @@ class PythonSettings(Record):
     """Settings of kind `python`."""
 
     function: Annotated[str, StringConstraints(pattern=r"^[\w.]+:[\w.]+$"), LOCAL_ONLY]
-    """`module:function`, importable from the folder of findback.toml; takes the query and k."""
+    """`module:function`, importable from the folder of findback.toml; takes the query and k. Or the name of a
+    retriever object of LangChain, LlamaIndex or Haystack."""
+    id_from: str | None = None
+    """For such an object: key of a result's metadata that holds the document's id, such as `source`."""
     concurrency: PositiveInt = 1
     """Searches at the same time; each has its own thread when the function is not async."""
     timeout: Annotated[float, Field(gt=0, le=3600)] = 60.0
@@ -56,6 +60,7 @@ class PythonRetriever:
         function: Search,
         *,
         where: str | None = None,
+        id_from: str | None = None,
         concurrency: int = 1,
         seconds: float = 60.0,
         score_direction: ScoreDirection | None = "higher",
@@ -68,8 +73,10 @@ class PythonRetriever:
         self.concurrency = concurrency
         """Most searches at the same time."""
         self._departures = departures if egress != "local" else None
-        self._function = function
         self._where = where or _name_of(function)
+        self._id_from = id_from
+        function = adapt(function, id_from) or function
+        self._function = function
         self._seconds = seconds
         self._is_async = _is_async(function)
         self._takes_k, self._takes_context = _read_signature(function, self._where)
@@ -94,6 +101,7 @@ class PythonRetriever:
             name,
             import_function(own.function, surroundings.base),
             where=own.function,
+            id_from=own.id_from,
             concurrency=own.concurrency,
             seconds=own.timeout,
             score_direction=None if own.scores == "none" else own.scores,
@@ -103,7 +111,8 @@ class PythonRetriever:
 
     def settings(self) -> Mapping[str, object]:
         """Return the name of the function; what it does inside cannot be seen."""
-        return {"function": self._where, "scores": self.score_direction}
+        named = {"function": self._where, "scores": self.score_direction}
+        return named if self._id_from is None else {**named, "id_from": self._id_from}
 
     async def search(self, query: Query, k: int) -> Answer:
         """Return what the function returns, read as hits.
@@ -126,6 +135,8 @@ class PythonRetriever:
                     f"{self._where} did not return within {self._seconds:g} s", hint="raise `timeout`"
                 ) from None
             if isinstance(error, asyncio.CancelledError) and is_being_cancelled():
+                raise
+            if isinstance(error, FrameworkError):
                 raise
             raise EngineError(f"{self._where} raised {describe_exception(error, query)}") from None
         if isinstance(found, EngineError):
@@ -169,8 +180,11 @@ def import_function(where: str, base: Path) -> Search:
         found = _find_function(where, module_name, path, str(base.absolute()))
     if found is None:
         raise MissingError(f"the module {module_name} has no {path}", hint=f"`function` is {where!r}")
-    if not callable(found):
-        raise SettingsError(f"{where} is a {type(found).__name__}, not a function")
+    if not callable(found) and adapt(found) is None:
+        raise SettingsError(
+            f"{where} is a {type(found).__name__}, not a function",
+            hint="objects of LangChain, LlamaIndex and Haystack that search are taken, too",
+        )
     return found  # type: ignore[no-any-return]
 
 

@@ -1,4 +1,4 @@
-"""Runs recorded elsewhere, read from TREC, JSON Lines or CSV into answers by question."""
+"""Runs recorded elsewhere, read from TREC, JSON Lines, CSV or ranx's JSON into answers by question."""
 
 import csv
 import math
@@ -23,7 +23,7 @@ from findback.retrievers.returned import (
     read_span,
 )
 
-RunFormat = Literal["trec", "jsonl", "csv"]
+RunFormat = Literal["trec", "jsonl", "csv", "ranx"]
 
 LONGEST_LINE = 20_000_000
 """Bytes one line may have."""
@@ -40,6 +40,7 @@ ENDINGS: Mapping[str, RunFormat] = {
     ".txt": "trec",
     ".run": "trec",
     ".test": "trec",
+    ".json": "ranx",
 }
 
 
@@ -70,9 +71,9 @@ def read_recorded(
 ) -> RecordedRun:
     """Read a run.
 
-    A TREC run is ordered by its scores, as trec_eval does; its rank column is not looked at. JSON Lines and CSV
-    keep their order (or that of a rank column), and count as ordered by score only where the scores agree with
-    it everywhere.
+    Runs of TREC and ranx are ordered by their scores, as trec_eval does; a rank column is not looked at. JSON Lines
+    and CSV keep their order (or that of a rank column), and count as ordered by score only where the scores agree
+    with it everywhere.
 
     Args:
         path: The file.
@@ -86,15 +87,16 @@ def read_recorded(
     """
     chosen = kind or ENDINGS.get(path.suffix.lower())
     if chosen is None:
-        raise DataError(f"cannot tell what {path} is", hint='say `format = "trec"`, "jsonl" or "csv"')
+        raise DataError(f"cannot tell what {path} is", hint='say `format = "trec"`, "jsonl", "csv" or "ranx"')
     reading = _Reading(str(path), unquote if encoded else str)
     reader: Callable[[_Reading, Iterator[tuple[int, str]]], None] = {
         "trec": _Reading.read_trec,
         "jsonl": _Reading.read_jsonl,
         "csv": _Reading.read_csv,
+        "ranx": _Reading.read_ranx,
     }[chosen]
     reader(reading, _lines(path, reading))
-    return reading.settle(sort=chosen == "trec", sign=1.0 if lower_is_better else -1.0)
+    return reading.settle(sort=chosen in ("trec", "ranx"), sign=1.0 if lower_is_better else -1.0)
 
 
 @dataclass(slots=True)
@@ -152,6 +154,22 @@ class _Reading:
                 self.fault(number, "this question was answered on an earlier line")
             else:
                 self.add_answer(record, keys, number)
+
+    def read_ranx(self, lines: Iterator[tuple[int, str]]) -> None:
+        try:
+            run = orjson.loads("".join(line for _, line in lines))
+        except orjson.JSONDecodeError as error:
+            self.fault(error.lineno, f"not valid JSON: {error.msg.partition(': line ')[0]}")
+            return
+        for question, results in run.items() if isinstance(run, dict) else ():
+            rows = self.rows.setdefault((True, self.decode(question)), [])
+            for document, score in results.items() if isinstance(results, dict) else ((question, None),):
+                if isinstance(score, (int, float)) and not isinstance(score, bool) and document:
+                    rows.append(_Row(Hit(self.decode(document), float(score)), None))
+                else:
+                    self.fault(None, f"question {len(self.rows)}: not an object of documents and scores")
+        if not isinstance(run, dict):
+            self.fault(1, "not an object of questions")
 
     def read_csv(self, lines: Iterator[tuple[int, str]]) -> None:
         numbered = _Numbered(lines)

@@ -78,8 +78,8 @@ def read_score(value: object, rank: int) -> float | None:
     Raises:
         EngineError: If it is not a finite number.
     """
-    if value is None:
-        return None
+    if value is None or (type(value) is float and math.isfinite(value)):
+        return value
     try:
         score = float(value) if isinstance(value, str | SupportsFloat) and not isinstance(value, bool) else math.nan
     except (ValueError, OverflowError):

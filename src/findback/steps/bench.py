@@ -37,11 +37,16 @@ def open_bench(workspace: Workspace, key: Key | None = None) -> Iterator[Workben
         StorageError: If disk or server refuse.
     """
     known = key or open_workspace_key(workspace)
-    with open_workbench(_address(workspace), key_check=known.id) as bench:
+    with open_workbench(bench_address(workspace), key_check=known.id) as bench:
         yield bench
 
 
-def _address(workspace: Workspace) -> str | Path:
+def bench_address(workspace: Workspace) -> str | Path:
+    """Return where the workbench is: the path of its file, or the address of its database.
+
+    Raises:
+        SettingsError: If a variable that should hold the address is not set.
+    """
     named = workspace.settings.mining.workbench
     if named is None:
         return workspace.private_part("workbench") / FILE

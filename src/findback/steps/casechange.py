@@ -31,6 +31,8 @@ LABEL = ("judged", "no_answer_reason", "wording", "tags", "status", "retired_bec
 INHERITED = ("judged", "no_answer_reason", "wording")
 MOST_JUDGED = 200
 
+MOVED = "moved"
+"""What a history says where a label only followed its documents."""
 TRIES = 5
 """How often a change is made anew where the file was edited by hand in the middle of it."""
 
@@ -67,7 +69,7 @@ class ChangedCase(Record):
 
     case: Case
     what: str
-    """judged, retired, reinstated or reworded, as its history says."""
+    """judged, retired, reinstated, reworded or moved, as its history says."""
     with_it: tuple[str, ...] = ()
     """Ids of its paraphrases, which changed with it."""
 
@@ -86,6 +88,7 @@ def change_case(
     now: datetime,
     documents: Documents | None = None,
     given_back: Callable[[Finding, str], bool] | None = None,
+    moved: bool = False,
 ) -> ChangedCase:
     """Write a change into the head of the set and into the case's history.
 
@@ -100,6 +103,7 @@ def change_case(
         now: When it happens.
         documents: The corpus; without it documents and quotes are not checked.
         given_back: Says of what a value was taken for whether reviewers said it is nothing of the kind.
+        moved: Whether labels only follow their documents to new ids: who stands behind them stays the same.
 
     Raises:
         RefusedError: If they are no lead.
@@ -118,13 +122,13 @@ def change_case(
             before = _find(head.cases, request)
             after = _apply(before, request)
             _refuse_unfit(before, after, (*_check_label(before, after, workspace, documents), *unfit), check)
-            after = _signed(before, after)
+            after = after if moved else _signed(before, after)
             followers = tuple(one.id for one in head.cases if one.root == before.id and one.status != "withdrawn")
             if _replace(workspace, head, after, followers):
                 break
         else:
             raise CaseConflictError("the set is changed elsewhere all the time", hint="send it again")
-    what = _name(before, after)
+    what = MOVED if moved else _name(before, after)
     role: Role = "lead"
     bench.add_case_change(
         before.id,

@@ -74,6 +74,7 @@ def doctor(workspace: Workspace, request: DoctorRequest) -> Checkup:
     items.extend(_set(workspace))
     items.extend(_retrievers(workspace, corpus, offline=request.offline))
     items.extend(_sources(workspace, offline=request.offline))
+    items.extend(_connectors(workspace))
     items.extend(_models(workspace))
     return Checkup(items=tuple(_safe(item) for item in items))
 
@@ -201,6 +202,31 @@ def _database(workspace: Workspace, name: str, settings: SourceSettings, what: s
         return CheckItem(state="ok", what=what, found=f"{settings.kind} of {asked}, not asked")
     asked.check(source_options(workspace, name, settings, SourceOptions(scratch=workspace.temporary())))
     return CheckItem(state="ok", what=what, found=f"{settings.kind} of {asked}, answers and has the columns")
+
+
+def _connectors(workspace: Workspace) -> Iterator[CheckItem]:
+    """Check that each connector has its token and an address that may be called; none is asked."""
+    for name, settings in workspace.settings.connectors.items():
+        # Takes the readers of two systems along, which only who has a connector needs.
+        from findback.sources.connectors.open import open_caller  # noqa: PLC0415
+
+        what = f"[connectors.{name}]"
+        try:
+            open_caller(name, settings, workspace.environment).close()
+        except FindbackError as error:
+            yield CheckItem(state="fault", what=what, found=str(error), todo=error.hint)
+        else:
+            yield CheckItem(state="ok", what=what, found=f"{settings.kind}, its token is set, not asked")
+    slack = workspace.settings.slack
+    if slack.app_token is not None or slack.signing_secret is not None:
+        from findback.steps.slackflag import find_secrets  # noqa: PLC0415
+
+        try:
+            find_secrets(workspace)
+        except FindbackError as error:
+            yield CheckItem(state="fault", what="[slack]", found=str(error), todo=error.hint)
+        else:
+            yield CheckItem(state="ok", what="[slack]", found="its secrets are set, not asked")
 
 
 def _models(workspace: Workspace) -> Iterator[CheckItem]:

@@ -12,9 +12,11 @@ from findback.model.record import Record, Request
 from findback.privacy.aliases import digest_value
 from findback.privacy.key import Key
 from findback.sources.searchlog.events import digest_of
+from findback.steps.agentlog import forget_calls
 from findback.steps.answers import forget_answers
 from findback.steps.bench import open_bench, open_workspace_key
 from findback.steps.kept import now
+from findback.steps.ledger import record_erasures
 from findback.workbench.aliases import Called, Identity
 from findback.workbench.store import Workbench
 from findback.workspace import Workspace
@@ -128,28 +130,38 @@ def erase(
 ) -> Erasure:
     """Carry an order out; doing it again changes nothing, and finishes what was interrupted.
 
-    What language models answered goes whole: nobody can tell whose question stands in it in other words.
+    What language models answered goes whole: nobody can tell whose question stands in it in other words. Of the log of
+    agents' searches the lines go that name these people, or are of these channels.
 
     Raises:
         StorageError: If the database refuses, or erased bytes cannot be overwritten yet.
     """
     forgotten = forget_answers(workspace)
+    people = {*order.ids, *order.values, *order.lasting}
+    searches = forget_calls(
+        workspace, people, order.channels, hmac=lambda text: open_workspace_key(workspace).hmac(text)
+    )
     before = bench.released_cases()
     who = Identity(frozenset(order.ids), frozenset(order.values), frozenset(order.lasting))
     done: list[dict[str, int]] = []
     progress.start("Erasing", 1)
-    if not order.keep_out:
-        erased = bench.purge(now=moment, person_hmac=who, container_hmac=order.channels, rejected=order.rejected)
-        done.append(erased._asdict())
-    else:
-        if who.values:
-            done.append(bench.exclude("person", who, now=moment)._asdict())
-        if order.channels:
-            done.append(bench.exclude("container", order.channels, now=moment)._asdict())
+    try:
+        if not order.keep_out:
+            erased = bench.purge(now=moment, person_hmac=who, container_hmac=order.channels, rejected=order.rejected)
+            done.append(erased._asdict())
+        else:
+            if who.values:
+                done.append(bench.exclude("person", who, now=moment)._asdict())
+            if order.channels:
+                done.append(bench.exclude("container", order.channels, now=moment)._asdict())
+    finally:
+        # Erased texts whose bytes cannot be overwritten yet are erased all the same.
+        record_erasures(workspace, bench)
     progress.advance()
     progress.finish()
     counts = {name: sum(one[name] for one in done) for name in done[0]} if done else {}
     counts |= {"answers of models": forgotten} if forgotten else {}
+    counts |= {"searches of agents": searches} if searches else {}
     return _erasure(counts, before - bench.released_cases())
 
 

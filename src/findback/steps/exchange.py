@@ -5,10 +5,9 @@ from typing import Annotated
 
 from findback import registry
 from findback.errors import UsageError
-from findback.evalset.extra import side_file
+from findback.evalset.extra import read_head, side_file
 from findback.evalset.format import WritableFormat
-from findback.evalset.open import GROUP
-from findback.model.question import QuestionSet
+from findback.evalset.open import GROUP, installed_formats
 from findback.model.record import LOCAL_ONLY, Record
 from findback.steps.judged import judgements_file
 from findback.steps.opening import SetRequest, find_set, open_documents, open_questions
@@ -33,7 +32,7 @@ class ExportRequest(SetRequest):
     force: bool = False
     """Replace files that are there already."""
     to: str = "beir"
-    """Format to write: beir, trec, quepid, ragas, mapped or questions."""
+    """Format to write; docs/formats.md lists them."""
 
 
 class Exchanged(Record):
@@ -70,9 +69,7 @@ def export_set(workspace: Workspace, request: ExportRequest) -> Exchanged:
 def _exchange(workspace: Workspace, request: SetRequest, name: str, target: Path, *, force: bool) -> Exchanged:
     written_as = registry.load(GROUP, name)
     if not isinstance(written_as, WritableFormat):
-        raise UsageError(
-            f"{name} can be read but not written", hint="beir, trec, quepid, ragas, mapped and questions can"
-        )
+        raise UsageError(f"{name} can be read but not written", hint=f"these can: {', '.join(_list_writable())}")
     place = find_set(workspace, request)
     refuse_targets(
         workspace,
@@ -88,11 +85,20 @@ def _exchange(workspace: Workspace, request: SetRequest, name: str, target: Path
         heading=questions.heading,
         questions=len(questions.questions),
         files=tuple(str(file) for file in files),
-        notes=(*questions.notes, *_losses(written_as, questions)),
+        notes=(*questions.notes, *_losses(files)),
     )
 
 
-def _losses(written_as: WritableFormat, questions: QuestionSet) -> tuple[str, ...]:
-    if not written_as.losses or not questions.questions:
+def _list_writable() -> list[str]:
+    return sorted(name for name, form in installed_formats().items() if isinstance(form, WritableFormat))
+
+
+def _losses(files: tuple[Path, ...]) -> tuple[str, ...]:
+    """Return what the side file, the last that was written, says of what its format cannot hold."""
+    head = read_head(files[-1])
+    if head is None:
         return ()
-    return (f"{written_as.name} cannot hold {', '.join(written_as.losses)}: kept in the side file",)
+    listed = ", ".join(f"{loss} of {count:,}" for loss, count in head.kept.items())
+    kept = (f"{head.format} cannot hold {listed}: kept in {files[-1].name}",) if listed else ()
+    lost = (f"kept in neither: {', '.join(head.lost)}",) if head.lost else ()
+    return (*kept, *lost)

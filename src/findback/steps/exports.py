@@ -3,25 +3,30 @@
 import subprocess
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from findback.endpoint import origin_of
 from findback.errors import MissingError, RefusedError, SettingsError
 from findback.mining.caps import Capping
+from findback.model.protocols import SILENT, Progress
 from findback.model.settings import SourceSettings
 from findback.model.tasks import TaskOutcomes
-from findback.model.thread import Audience
+from findback.model.thread import Audience, Person
 from findback.privacy.key import Key
 from findback.sources.format import Reading, Source, SourceOptions
 from findback.sources.recognise import load_source, recognise
 from findback.sources.scope import load_excluded
 from findback.steps.bench import has_bench, open_bench
+from findback.steps.connect import AskedConnector, as_source, find_connector
 from findback.steps.databases import AskedDatabase
 from findback.steps.opening import needs_trust, trusted_items
 from findback.trust import require
+from findback.workbench.store import Workbench
+from findback.workbench.watermark import Watermark
 from findback.workspace import Workspace, flatten
 
 
@@ -39,6 +44,8 @@ class Job:
     """Its name under `[sources]`; None for an export given as an argument."""
     asked: AskedDatabase | None = None
     """The database, where it is one."""
+    connected: AskedConnector | None = None
+    """The connector, where it is one."""
     reading: Reading | None = None
     counts: Counter[str] = field(default_factory=Counter)
     dropped: Counter[str] = field(default_factory=Counter)
@@ -46,12 +53,44 @@ class Job:
     unsupported: dict[str, str] = field(default_factory=dict)
     tasks: TaskOutcomes | None = None
     capping: Capping = field(default_factory=Capping)
+    searches: dict[str, int] = field(default_factory=dict)
+    """Searches of each day that a log holds."""
+    overlaps: bool = True
+    """Whether days may be read again that were read before; a named source goes on from where it came to."""
+    deleted: Counter[str] = field(default_factory=Counter)
+    """What was taken out of the workbench because it was deleted where it was written."""
 
     def read(self, options: SourceOptions | None = None) -> Reading:
         """Begin reading, with the job's own options or with others."""
         given = self.options if options is None else options
+        if self.connected is not None:
+            self.reading = self.connected.read(given)
+            return self.reading
         self.reading = self.source.read(self.place, given) if self.asked is None else self.asked.read(given)
         return self.reading
+
+    def rounds(self) -> Iterator[None]:
+        """Come to one batch of a connector after another, and to an export once."""
+        if self.connected is None:
+            yield
+        else:
+            yield from self.connected.batches()
+
+    def people(self) -> list[Person]:
+        """Return everybody the source has named so far."""
+        if self.connected is not None:
+            return self.connected.people
+        return self.reading.people if self.reading is not None else []
+
+    def settle(self, bench: Workbench, moment: datetime) -> None:
+        """Write down how far a named source has been read, now that it is stored, and how much a log held."""
+        if self.searches:
+            bench.log_searches(self.name or self.source.name, self.searches, overlaps=self.overlaps, now=moment)
+        if self.connected is not None:
+            settled = self.connected.settle(bench, moment)
+            self.deleted.update({name: count for name, count in settled._asdict().items() if count})
+        elif self.name is not None and (reached := self.reached()) is not None:
+            bench.advance(self.name, Watermark(reached), now=moment)
 
     def reached(self) -> datetime | None:
         """Return how far a named source has been read, so that the next run begins there."""
@@ -63,6 +102,8 @@ class Job:
 
     def is_open_to_others(self) -> bool:
         """Return whether other users of this machine can read it."""
+        if self.connected is not None:
+            return False
         file = self.place if self.asked is None else self.asked.file
         return file is not None and bool(file.stat().st_mode & 0o004)
 
@@ -95,6 +136,46 @@ def open_jobs(
         # One answer covers the workspace, so that naming other retrievers or sources does not ask again.
         require(workspace.root, trusted_items(workspace), workspace.environment, ask=ask)
     return [_open_job(workspace, name, settings, given, key) for name, settings in listed]
+
+
+def open_connections(
+    workspace: Workspace,
+    names: Sequence[str],
+    given: SourceOptions,
+    key: Key,
+    *,
+    moment: datetime,
+    progress: Progress = SILENT,
+    ask: Callable[[str], bool] | None = None,
+) -> list[Job]:
+    """Return the connectors to read; none is asked before somebody agreed to what it sends where.
+
+    Args:
+        workspace: Where they are named.
+        names: Which ones.
+        given: What holds for all of them.
+        key: Of the workbench, which knows how far each was read.
+        moment: When this run began.
+        progress: Told of every answer.
+        ask: Asks a person; None where nobody is there.
+
+    Raises:
+        MissingError: If findback.toml does not name one.
+        UntrustedError: If nobody agreed to send a token.
+        SettingsError: If a token is not set, or an address cannot be used.
+    """
+    chosen = {name: find_connector(workspace, name) for name in names}
+    if chosen:
+        require(workspace.root, trusted_items(workspace), workspace.environment, ask=ask)
+    jobs = []
+    for name, settings in chosen.items():
+        # There is no file in which what is broken could be mended.
+        options = source_options(workspace, name, as_source(settings), replace(given, skip_bad=True))
+        connected = AskedConnector(workspace, name, options, key, now=moment, progress=progress)
+        place, source = Path(f"[connectors.{name}]"), load_source(settings.kind)
+        why = f"as asked, of {origin_of(settings.url or '') or settings.kind}"
+        jobs.append(Job(place, source, why, options, settings.system, None, connected=connected))
+    return jobs
 
 
 def _open_job(workspace: Workspace, name: str | None, settings: SourceSettings, given: SourceOptions, key: Key) -> Job:

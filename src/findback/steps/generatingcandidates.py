@@ -15,6 +15,7 @@ from findback.steps.bench import open_bench
 from findback.steps.generating import Task
 from findback.steps.generatingplan import Ground, Means, Prepared, key_of
 from findback.steps.kept import now
+from findback.steps.retention import keep_retention
 from findback.workspace import Workspace
 from findback.writing.voices import name_options
 
@@ -62,7 +63,7 @@ def store_candidates(workspace: Workspace, key: Key, candidates: Iterable[Candid
     """Put candidates into the workbench; return what became of how many."""
     with open_bench(workspace, key) as bench:
         counts = bench.put(candidates, now=now())
-        bench.sweep_retention(now())
+        keep_retention(workspace, bench, now())
     return {name: count for name in counts.__slots__ if (count := getattr(counts, name))}
 
 

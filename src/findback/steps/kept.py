@@ -18,9 +18,10 @@ from findback.model.generated import Generated
 from findback.model.items import ItemAnalysis
 from findback.model.question import UNRELEASED_POOL
 from findback.model.record import Record
+from findback.model.week import Week
 from findback.workspace import Workspace
 
-Kept = TypeVar("Kept", Across, Audit, Comparison, Effects, Evaluation, Generated, ItemAnalysis)
+Kept = TypeVar("Kept", Across, Audit, Comparison, Effects, Evaluation, Generated, ItemAnalysis, Week)
 
 PREFIX: dict[type[Record], str] = {
     Across: "across",
@@ -30,6 +31,7 @@ PREFIX: dict[type[Record], str] = {
     Evaluation: "evaluation",
     Generated: "generated",
     ItemAnalysis: "items",
+    Week: "week",
 }
 COMMAND: dict[type[Record], str] = {
     Across: "compare --across",
@@ -39,13 +41,14 @@ COMMAND: dict[type[Record], str] = {
     Evaluation: "evaluate",
     Generated: "generate",
     ItemAnalysis: "items",
+    Week: "week",
 }
 POOL = "pool"
 """Begins the file of an evaluation of the unreleased pool: who asks for the newest scores never gets it."""
 
 
 def keep(
-    workspace: Workspace, result: Across | Audit | Comparison | Effects | Evaluation | Generated | ItemAnalysis
+    workspace: Workspace, result: Across | Audit | Comparison | Effects | Evaluation | Generated | ItemAnalysis | Week
 ) -> Path:
     """Store a result so that `findback report` finds it, and return its file; scores of the pool stand apart.
 

@@ -1,7 +1,7 @@
 """Find failed searches in exports, redact them, and put them into the private workbench."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
@@ -30,15 +30,18 @@ from findback.model.record import LOCAL_ONLY
 from findback.model.settings import SourceSettings
 from findback.model.thread import Person
 from findback.privacy.aliases import digest_aliases
-from findback.privacy.opening import NO_VOCABULARY, describe_names, open_redactor
-from findback.privacy.vocabulary import read_vocabulary
+from findback.privacy.key import Key
+from findback.privacy.opening import NO_VOCABULARY, NameFinding, OpenedRedactor, describe_names, open_redactor
+from findback.privacy.vocabulary import Vocabulary, read_vocabulary
 from findback.sources.format import Reading, SourceOptions
+from findback.steps.agentlog import SOURCE as AGENT_LOG
+from findback.steps.agentlog import agent_log_folder, sweep_agent_log
 from findback.steps.bench import open_bench, open_workspace_key
 from findback.steps.candidates_of import RedactionTally, redact_found
-from findback.steps.exports import Job, open_jobs
+from findback.steps.exports import Job, open_connections, open_jobs
 from findback.steps.kept import now
 from findback.steps.opening import SetRequest, find_set, newest_release, open_documents, open_questions
-from findback.workbench.watermark import Watermark
+from findback.steps.retention import keep_retention
 from findback.workspace import Workspace
 
 
@@ -47,6 +50,8 @@ class MineRequest(SetRequest):
 
     exports: Annotated[tuple[Path, ...], LOCAL_ONLY] = ()
     """Exports to read; those of `[sources]` in findback.toml when empty."""
+    connector: tuple[str, ...] = ()
+    """Names of `[connectors]` in findback.toml: systems to read by their API, from where the last run came to."""
     as_: str | None = None
     """Kind of source; recognised by itself when left out."""
     channels: tuple[str, ...] = ()
@@ -65,6 +70,8 @@ class MineRequest(SetRequest):
     """How many searches and questions that did not fail to draw beside the failures."""
     seed: NonNegativeInt | None = None
     """Seed of the control sample."""
+    own_log: bool = False
+    """Read findback's own log of what agents searched for, beside any exports that are named."""
     dry_run: bool = False
     """Say what would be found and store nothing."""
 
@@ -100,33 +107,38 @@ def mine(
     key = open_workspace_key(workspace)
     given = _options(workspace, request, exam)
     jobs = open_jobs(workspace, _sources(workspace, request), given, key, ask=ask)
+    if request.connector and request.control:
+        raise UsageError(
+            "a control sample is drawn from everything at once, and a connector gives a little at a time",
+            hint="draw it from an export, or leave --control out",
+        )
+    jobs += open_connections(workspace, request.connector, given, key, moment=now(), progress=progress, ask=ask)
     tally = RedactionTally()
     stored: Counter[str] = Counter()
     candidates = 0
     vocabulary = read_vocabulary(documents) if documents is not None else NO_VOCABULARY
     names: dict[str, None] = {}
     for job in jobs:
-        # Held whole: the roster and what was folded are complete only at the end, and what was found is little.
-        found = _find_all(job, workspace, request, documents)
-        opened = open_redactor(
-            key,
-            workspace.settings.privacy,
-            _people(job),
-            vocabulary=vocabulary,
-            names=None if workspace.settings.mining.names else "roster",
-        )
-        names.update(dict.fromkeys([*opened.notes, *describe_names({one.language for one in found}, opened.names)]))
-        redacted = _counted(redact_found(found, opened.redactor, tally, merged=job.capping.merged), job, progress)
-        if request.dry_run:
-            candidates += sum(1 for _ in redacted)
-            continue
-        with open_bench(workspace, key) as bench:
-            counts = bench.put(redacted, now=now(), people=digest_aliases(_people(job), key.hmac))
-            if job.name is not None and (reached := job.reached()) is not None:
-                bench.advance(job.name, Watermark(reached), now=now())
-            bench.sweep_retention(now())
-        candidates += counts.given
-        stored.update({name: value for name, value in vars_of(counts).items() if value})
+        opened: OpenedRedactor | None = None
+        known = 0
+        for _ in job.rounds():
+            # Held whole: the roster and what was folded are complete only at the end, and what was found is little.
+            found = _find_all(job, workspace, request, documents)
+            people = job.people()
+            if opened is None or len(people) != known:
+                known, opened = len(people), _open_redactor(workspace, key, people, vocabulary)
+            languages = {one.language for one in found}
+            names.update(dict.fromkeys([*opened.notes, *describe_names(languages, opened.names)]))
+            redacted = _counted(redact_found(found, opened.redactor, tally, merged=job.capping.merged), job, progress)
+            if request.dry_run:
+                candidates += sum(1 for _ in redacted)
+                continue
+            with open_bench(workspace, key) as bench:
+                counts = bench.put(redacted, now=now(), people=digest_aliases(people, key.hmac))
+                job.settle(bench, now())
+                keep_retention(workspace, bench, now())
+            candidates += counts.given
+            stored.update({name: value for name, value in vars_of(counts).items() if value})
     return Mined(
         exports=tuple(_describe(job) for job in jobs),
         candidates=candidates,
@@ -141,6 +153,11 @@ def mine(
     )
 
 
+def _open_redactor(workspace: Workspace, key: Key, people: Sequence[Person], vocabulary: Vocabulary) -> OpenedRedactor:
+    names: NameFinding | None = None if workspace.settings.mining.names else "roster"
+    return open_redactor(key, workspace.settings.privacy, people, vocabulary=vocabulary, names=names)
+
+
 def vars_of(counts: Any) -> dict[str, int]:
     """Return the whole numbers a record of counts holds, by name."""
     names = getattr(type(counts), "__slots__", ())
@@ -149,26 +166,46 @@ def vars_of(counts: Any) -> dict[str, int]:
 
 def _sources(workspace: Workspace, request: MineRequest) -> dict[str | None, list[SourceSettings]]:
     """Return what is to be read by its name under `[sources]`, or without one where it is named as an argument."""
-    if request.exports:
+    own = [SourceSettings(path=str(_own_log(workspace)), kind=AGENT_LOG)] if request.own_log else []
+    if request.exports or own:
         return {
             None: [
-                SourceSettings(
-                    path=str(file),
-                    kind=request.as_,
-                    channels=request.channels,
-                    open=request.open,
-                    help_channels=request.help_channels,
-                    retrieval_tools=request.retrieval_tools,
-                    system=request.system,
-                )
-                for file in request.exports
+                *(
+                    SourceSettings(
+                        path=str(file),
+                        kind=request.as_,
+                        channels=request.channels,
+                        open=request.open,
+                        help_channels=request.help_channels,
+                        retrieval_tools=request.retrieval_tools,
+                        system=request.system,
+                    )
+                    for file in request.exports
+                ),
+                *own,
             ]
         }
+    if request.connector:
+        return {}
     if not workspace.settings.sources:
         raise MissingError(
-            "no export was named", hint="findback mine EXPORT…, or name them under [sources] in findback.toml"
+            "no export was named",
+            hint="findback mine EXPORT…, or name them under [sources] in findback.toml; --connector NAME asks an API",
         )
     return {name: [settings] for name, settings in workspace.settings.sources.items()}
+
+
+def _own_log(workspace: Workspace) -> Path:
+    """Return where the log of agents' searches lies, rid of what is older than it may be.
+
+    Raises:
+        MissingError: If there is none.
+    """
+    folder = agent_log_folder(workspace)
+    sweep_agent_log(folder, keep_days=workspace.settings.mcp.keep_days, now=now())
+    if not folder.is_dir() or not any(folder.iterdir()):
+        raise MissingError("no agent has searched yet", hint="set mcp.search; see docs/mcp.md")
+    return folder
 
 
 def _options(workspace: Workspace, request: MineRequest, exam: frozenset[str]) -> SourceOptions:
@@ -188,10 +225,6 @@ def _exam(workspace: Workspace, request: MineRequest, documents: Corpus | None) 
     held_out = (False, True) if request.set is None else (False,)
     sides = [open_questions(workspace, named, documents, path=place, holdout=held) for held in held_out]
     return frozenset(question.query for side in sides for question in side.questions)
-
-
-def _people(job: Job) -> list[Person]:
-    return job.reading.people if job.reading is not None else []
 
 
 def _find_all(job: Job, workspace: Workspace, request: MineRequest, documents: Corpus | None) -> list[Found]:
@@ -239,6 +272,7 @@ def _from_searches(job: Job, log: Any, request: MineRequest, documents: Corpus |
     job.counts.update(searched.counts)
     job.dropped.update(searched.dropped)
     job.unsupported.update(searched.unsupported)
+    job.searches, job.overlaps = searched.by_day, job.name is None or request.since is not None
     return searched.found
 
 
@@ -314,6 +348,7 @@ def _describe(job: Job) -> MinedExport:
         source=job.source.name,
         why=job.why,
         counts=dict(job.counts),
+        deleted=dict(job.deleted),
         skipped={**(reading.skipped.counts if reading is not None else {}), **dict(job.dropped)},
         rules=dict(job.rules.most_common()),
         unsupported=unsupported,

@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 from pydantic import Field, PositiveInt
 
 from findback.corpus.corpus import Corpus
-from findback.corpus.open import open_corpus
+from findback.corpus.open import FROM_ENVIRONMENT, open_corpus
 from findback.corpus.passages import open_passages
+from findback.endpoint import origin_of
 from findback.errors import FindbackError, MissingError, UsageError
 from findback.evalset.glossary import GLOSSARY, read_glossary
 from findback.evalset.open import open_set
@@ -77,11 +78,16 @@ def open_documents(workspace: Workspace, request: SetRequest, *, progress: Progr
     Raises:
         MissingError: If the corpus is not there.
         DataError: If it cannot be read; every fault with file and line.
+        UntrustedError: If it is a server's database, and nobody agreed to ask that.
     """
     settings, base = corpus_settings(workspace, request)
     if settings is None:
         return None
-    corpus = open_corpus(settings, base=base, skip_bad=request.skip_bad, progress=progress)
+    if settings.path.startswith(FROM_ENVIRONMENT):
+        require(workspace.root, trusted_items(workspace), workspace.environment)
+    corpus = open_corpus(
+        settings, base=base, skip_bad=request.skip_bad, progress=progress, environment=workspace.environment
+    )
     len(corpus)
     return corpus
 
@@ -197,13 +203,35 @@ def trusted_items(workspace: Workspace) -> tuple[Trusted, ...]:
     allowed = tuple(
         Trusted("egress", f"{name} may see unreviewed text") for name in workspace.settings.egress.unreviewed_to
     )
-    asked = (*_trusted_databases(workspace), *_trusted_models(workspace), *_trusted_prompts(workspace))
+    asked = (
+        *_trusted_corpus(workspace),
+        *_trusted_databases(workspace),
+        *_trusted_connectors(workspace),
+        *_trusted_slack(workspace),
+        *_trusted_models(workspace),
+        *_trusted_prompts(workspace),
+    )
     return (*list_trusted(known), *levels, *allowed, *asked)
 
 
 def needs_trust(source: SourceSettings) -> bool:
     """Return whether somebody must agree to a source: it sends a secret to a host, both named by a variable."""
     return source.database is not None and source.database.startswith("env:")
+
+
+def _trusted_corpus(workspace: Workspace) -> Iterator[Trusted]:
+    settings = workspace.settings.corpus
+    if settings is None or not settings.path.startswith(FROM_ENVIRONMENT):
+        return
+    # Takes SQLAlchemy along, which only who has a database needs.
+    from findback.corpus.sql import host_of  # noqa: PLC0415
+
+    variable = settings.path.removeprefix(FROM_ENVIRONMENT)
+    yield Trusted("variable", variable)
+    address = workspace.environment.get(variable, "").strip()
+    with suppress(FindbackError):
+        yield Trusted("database", f"{host_of(address) if address else 'not known yet'}, for [corpus]")
+    yield Trusted("query", f"{' '.join((settings.query or '').split())}, for [corpus]")
 
 
 def _trusted_databases(workspace: Workspace) -> tuple[Trusted, ...]:
@@ -213,6 +241,24 @@ def _trusted_databases(workspace: Workspace) -> tuple[Trusted, ...]:
     from findback.sources.address import list_trusted_databases  # noqa: PLC0415
 
     return tuple(list_trusted_databases(workspace.settings.sources, workspace.environment, workspace.root))
+
+
+def _trusted_slack(workspace: Workspace) -> Iterator[Trusted]:
+    settings = workspace.settings.slack
+    for named in (settings.app_token, settings.signing_secret):
+        if named is not None:
+            yield Trusted("variable", named.removeprefix("env:"))
+    if settings.app_token is not None:
+        yield Trusted("host", origin_of(settings.url or "https://slack.com"))
+
+
+def _trusted_connectors(workspace: Workspace) -> tuple[Trusted, ...]:
+    if not workspace.settings.connectors:
+        return ()
+    # Takes the readers of two systems along, which only who has a connector needs.
+    from findback.sources.connectors.open import list_trusted_connectors  # noqa: PLC0415
+
+    return tuple(list_trusted_connectors(workspace.settings.connectors))
 
 
 def _trusted_models(workspace: Workspace) -> Iterator[Trusted]:
@@ -236,7 +282,7 @@ def _trusted_prompts(workspace: Workspace) -> tuple[Trusted, ...]:
         return ()
 
 
-EMBEDDED = frozenset({"bm25", "dense"})
+EMBEDDED = frozenset({"bm25", "dense", "tantivy"})
 """Kinds that search the workspace's own documents."""
 
 

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import NamedTuple
 
 from findback.corpus.corpus import Corpus
-from findback.errors import UsageError
+from findback.errors import StorageError, UsageError
 from findback.evalset.cases import write_cases
 from findback.evalset.clusters import settle_clusters
 from findback.evalset.head import Head, hold_head, merge_cases, read_head, settle_head
@@ -41,6 +41,7 @@ from findback.steps.opening import SetRequest, open_documents
 from findback.steps.people import read_roster
 from findback.steps.publishable import open_check
 from findback.steps.ready import NothingReady, ReadyCases
+from findback.steps.refresh_past import remember_corpus
 from findback.steps.rescoring import Effect, rescore
 from findback.steps.writtencases import NOT_FOR_DECISIONS
 from findback.text.words import TOKENIZER_VERSION
@@ -215,7 +216,22 @@ def _release(surroundings: _Surroundings, request: ReleaseRequest, ready: ReadyC
     _write_head(workspace, draft)
     by_id = {case.id: case for case in draft.cases}
     ready.mark_released({key: by_id[id_] for id_, key in draft.fresh.items()})
-    return result.model_copy(update={"number": draft.number, "folder": str(folder)})
+    said = (*said, *_remember(surroundings, draft))
+    return result.model_copy(update={"number": draft.number, "folder": str(folder), "warnings": said})
+
+
+def _remember(surroundings: _Surroundings, draft: _Draft) -> tuple[str, ...]:
+    """Keep what `findback refresh` compares with later; the release stands without it."""
+    workspace, documents, made, _ = surroundings
+    if documents is None or workspace.file is None:
+        return ()
+    try:
+        remember_corpus(
+            workspace, draft.number, (one.doc for case in draft.cases for one in case.gold), documents, now=made
+        )
+    except StorageError as error:
+        return (f"what findback refresh compares with could not be kept: {error}",)
+    return ()
 
 
 def _draft(workspace: Workspace, ready: ReadyCases) -> _Draft:

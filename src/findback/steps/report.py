@@ -11,9 +11,10 @@ from findback.model.generated import Generated
 from findback.model.record import LOCAL_ONLY, Record, Request
 from findback.reporting.card import render_card
 from findback.reporting.render import render_report
-from findback.steps.kept import Kept, Newest, load, newest
+from findback.steps.kept import Kept, Newest, load, newest, now
 from findback.steps.opening import SetRequest
 from findback.steps.targets import corpus_place, refuse_targets
+from findback.steps.upkeep import look_after
 from findback.workspace import Workspace
 
 Format = Literal["html", "md", "json"]
@@ -75,7 +76,8 @@ def report(workspace: Workspace, request: ReportRequest) -> Report:
     else:
         files = (output,)
         _refuse(workspace, request, files)
-        text = render_report(evaluation, audited, written, format=chosen, share=request.share)
+        keeping = look_after(workspace, now=now())
+        text = render_report(evaluation, audited, written, format=chosen, share=request.share, keeping=keeping)
         write_atomically(output, text, private=not request.share)
     return Report(files=tuple(str(file) for file in files), unreadable=unreadable)
 

@@ -6,11 +6,13 @@ from typing import Annotated
 
 from pydantic import Field
 
+from findback.errors import FindbackError
 from findback.model.candidate import Strength
 from findback.model.case import Name
 from findback.model.record import Record
 from findback.model.review import SpanDecision
 from findback.model.reviewer import Reviewer
+from findback.steps.expected import open_exam_words, order_by_value
 from findback.steps.reviewdesk import Desk
 from findback.steps.reviewitem import mask_text
 from findback.steps.reviewstate import ALONE_DAYS
@@ -18,9 +20,12 @@ from findback.workbench.listing import CandidateFilters, Choices
 from findback.workbench.queue import TeamProgress, Turn
 from findback.workbench.rows import StoredCandidate
 from findback.workbench.state import State
+from findback.workspace import Workspace
 
 MINUTES_EACH = 1
 """What a candidate takes in a weekly session."""
+POOL = 5
+"""Candidates that are weighed for each one a session holds."""
 
 Names = Annotated[tuple[Name, ...], Field(max_length=50)]
 
@@ -123,11 +128,27 @@ def next_item(
 
 
 def weekly_stack(desk: Desk, reviewer: Reviewer, *, now: datetime) -> tuple[QueueRow, ...]:
-    """Return what a weekly session holds: newest flags first, then what has waited longest."""
+    """Return what a weekly session holds: newest flags first, then what is worth most, equals by how long they wait."""
     reviewer.require("reviewer", "lead")
     limit = desk.settings.week_minutes // MINUTES_EACH
     filters = bench_filters(reviewer, QueueFilters())
-    return _rows(desk, desk.bench.week(filters, turn_of(desk, reviewer, now), limit=limit))
+    found = desk.bench.week(filters, turn_of(desk, reviewer, now), limit=limit, pool=limit * POOL)
+    return _rows(desk, choose_stack(desk.workspace, found, limit))
+
+
+def choose_stack(workspace: Workspace, found: Sequence[StoredCandidate], limit: int) -> list[StoredCandidate]:
+    """Return the flags as given, then the rest by expected value, as many as a session holds.
+
+    Where the set cannot be read, the rest stays in the order given.
+    """
+    flags = [one for one in found if one.candidate.origin == "flagged"][:limit]
+    rest = [one for one in found if one.candidate.origin != "flagged"]
+    try:
+        exam = open_exam_words(workspace)
+    except FindbackError:
+        return [*flags, *rest][:limit]
+    order = order_by_value([one.candidate for one in rest], exam)
+    return [*flags, *(rest[place] for place, _ in order)][:limit]
 
 
 def progress(desk: Desk, reviewer: Reviewer, *, now: datetime) -> TeamProgress:

@@ -13,7 +13,7 @@ class Week(NamedTuple):
     """One sitting of one person."""
 
     stack: tuple[QueueRow, ...]
-    """What still waits: newest flags first, then what has waited longest."""
+    """What still waits: newest flags first, then what is worth most."""
     began: datetime | None
     """None before the clock was started."""
     ends: datetime

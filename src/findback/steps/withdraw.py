@@ -36,6 +36,7 @@ from findback.model.evaluation import Evaluation
 from findback.model.generated import Generated
 from findback.model.items import ItemAnalysis
 from findback.model.record import Record, Request
+from findback.model.week import Week
 from findback.model.written import Described
 from findback.privacy.git_history import find_held, is_tracked
 from findback.steps.answers import forget_answers
@@ -43,6 +44,7 @@ from findback.steps.bench import has_bench, open_bench
 from findback.steps.glossary_kept import forget_proposals
 from findback.steps.judged import judgements_file
 from findback.steps.kept import PREFIX, load, now
+from findback.steps.ledger import record_erasures
 from findback.steps.localreviewer import local_name
 from findback.steps.ready import ReadyCases
 from findback.steps.reasons import forbidden_in
@@ -208,6 +210,7 @@ def _write_down(workspace: Workspace, ids: AbstractSet[str], reason: str, review
             newest = bench.case_changes(one, limit=1)
             if not newest or newest[0].what != WITHDRAWN:
                 bench.add_case_change(one, WITHDRAWN, role="lead", now=moment, why=reason, reviewer=reviewer)
+        record_erasures(workspace, bench)
 
 
 def _clean_runs(workspace: Workspace, ids: AbstractSet[str], notes: list[str]) -> int:
@@ -255,8 +258,8 @@ def _clean_kept(workspace: Workspace, ids: AbstractSet[str], queries: AbstractSe
 
 def _clean(
     file: Path, ids: AbstractSet[str], queries: AbstractSet[str]
-) -> tuple[Across | Audit | Comparison | Effects | Evaluation | Generated | ItemAnalysis, int]:
-    cleaned: tuple[Across | Audit | Comparison | Effects | Evaluation | Generated | ItemAnalysis, int]
+) -> tuple[Across | Audit | Comparison | Effects | Evaluation | Generated | ItemAnalysis | Week, int]:
+    cleaned: tuple[Across | Audit | Comparison | Effects | Evaluation | Generated | ItemAnalysis | Week, int]
     # Orders and effects of systems name no case.
     if file.name.startswith(PREFIX[Across]):
         cleaned = load(file, Across), 0
@@ -270,6 +273,8 @@ def _clean(
         cleaned = _without_written(load(file, Generated), queries)
     elif file.name.startswith(PREFIX[ItemAnalysis]):
         cleaned = _without_items(load(file, ItemAnalysis), ids)
+    elif file.name.startswith(PREFIX[Week]):
+        cleaned = _without_week(load(file, Week), ids)
     else:
         cleaned = _without_misses(load(file, Evaluation), ids)
     return cleaned
@@ -293,6 +298,15 @@ def _without_misses(kept: Evaluation, ids: AbstractSet[str]) -> tuple[Evaluation
         count += len(one.miss_examples) - len(left)
         scores.append(one.model_copy(update={"miss_examples": left}))
     return kept.model_copy(update={"retrievers": tuple(scores)}), count
+
+
+def _without_week(kept: Week, ids: AbstractSet[str]) -> tuple[Week, int]:
+    parts = tuple(
+        part.model_copy(update={"items": tuple(item for item in part.items if item.id not in ids)})
+        for part in kept.parts
+    )
+    gone = sum(len(part.items) for part in kept.parts) - sum(len(part.items) for part in parts)
+    return kept.model_copy(update={"parts": parts}), gone
 
 
 def _without_audited(kept: Audit, ids: AbstractSet[str]) -> tuple[Audit, int]:

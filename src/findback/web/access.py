@@ -40,6 +40,12 @@ ACCESS: Mapping[str, frozenset[RoleName]] = MappingProxyType(
         "ask_resolver": LEADS,
         "answer_ask": ANYONE,  # whoever holds the link; behind the login where there is one
         "give_answer": ANYONE,
+        "flag_script": ANYONE,
+        "make_flag": ANYONE,  # whoever has the public token, from the sites named; checked there
+        "flag_status": ANYONE,  # whoever holds the link
+        "flag_form": ANYONE,
+        "send_flag": ANYONE,
+        "flag_page": ANYONE,
         "cases": READERS,
         "case": READERS,
         "case_document": READERS,
@@ -84,6 +90,11 @@ ACCESS: Mapping[str, frozenset[RoleName]] = MappingProxyType(
     }
 )
 """Roles that may use each route, by the route's name. A route that is not here answers nobody."""
+
+FROM_ELSEWHERE = frozenset({"make_flag", "send_flag"})
+"""Routes that pages of other sites may send to: they check origin, token and how often themselves, and know nobody."""
+MANY_ASK = frozenset({"health", "static", "flag_script", "flag_form", "flag_page", "flag_status"})
+"""Open routes that a whole office behind one address may ask for at the same time."""
 
 
 def may(roles: tuple[RoleName, ...], route: str) -> bool:

@@ -14,12 +14,15 @@ from starlette.staticfiles import StaticFiles
 from findback.web.access import ACCESS
 from findback.web.authorise import Guarded
 from findback.web.claims import ClaimsReader
+from findback.web.crossorigin import CrossOrigin
 from findback.web.entries import Entries
 from findback.web.faults import LastResort, install_faults
+from findback.web.flaglimits import FlagLimits
 from findback.web.jobs import Worker
 from findback.web.limits import Limits
 from findback.web.log import RequestLog
 from findback.web.oidc import Provider
+from findback.web.pages import flags
 from findback.web.security import BodyLimit, Headers, HostCheck, security_headers
 from findback.web.site import Site
 
@@ -36,6 +39,7 @@ PAGES = (
     "releases",
     "agreement",
     "asks",
+    "flags",
     "jobs",
     "admin",
     "api",
@@ -60,6 +64,7 @@ def create_app(site: Site) -> FastAPI:
     app.state.site = site
     app.state.worker = Worker(site)
     app.state.limits = Limits()
+    app.state.flag_limits = FlagLimits(site.workspace.settings.flags)
     app.state.entries = Entries(site.entry)
     app.state.provider = None if site.local else Provider(site)
     app.state.claims = None if site.local else ClaimsReader(site, app.state.provider)
@@ -79,6 +84,8 @@ def create_app(site: Site) -> FastAPI:
             https_only=site.https,
         )
     app.add_middleware(BodyLimit)
+    origins = site.workspace.settings.flags.origins
+    app.add_middleware(CrossOrigin, path=flags.ADDRESS, origins=origins, headers=flags.HEADERS)
     host = urlsplit(site.base_url).hostname or "127.0.0.1"
     app.add_middleware(HostCheck, hosts=frozenset({host, "127.0.0.1", "localhost"}))
     app.add_middleware(LastResort)
@@ -93,6 +100,9 @@ async def _work(app: FastAPI) -> AsyncIterator[None]:
     current_default_thread_limiter().total_tokens = THREADS
     worker: Worker = app.state.worker
     worker.start()
+    site: Site = app.state.site
+    if site.workspace.settings.flags.token is not None:
+        site.flags.warm()
     yield
     await run_in_threadpool(worker.stop)
 

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from findback.steps.review import Reviewer
-from findback.web.access import is_open, may
+from findback.web.access import FROM_ELSEWHERE, MANY_ASK, is_open, may
 from findback.web.faults import StaleFormError, wants_page
 from findback.web.limits import ENTRIES, READS, WRITES, Limits
 from findback.web.sessions import find_bearer, find_session
@@ -56,12 +56,16 @@ async def authorise(request: Request) -> None:
     site: Site = request.app.state.site
     limits: Limits = request.app.state.limits
     route = request.scope["route"].name
+    if route in FROM_ELSEWHERE:
+        # Whoever sends it is nobody here, logged in or not: the route asks for its token and counts by itself.
+        request.state.visitor, request.state.csrf = None, ""
+        return
     visitor = await recognise(request, site)
     request.state.visitor = visitor
     request.state.csrf = visitor.csrf if visitor is not None else ""
     who = visitor.reviewer.subject if visitor is not None else f"@{request.client.host if request.client else '?'}"
     asked = READS if request.method in SAFE else WRITES
-    if not limits.allow(ENTRIES if visitor is None and route not in ("health", "static") else asked, who):
+    if not limits.allow(ENTRIES if visitor is None and route not in MANY_ASK else asked, who):
         raise HTTPException(429, "too many requests", headers={"Retry-After": "60"})
     if request.method not in SAFE:
         _refuse_foreign(request, site)
@@ -107,16 +111,18 @@ async def recognise(request: Request, site: Site) -> Visitor | None:
 
 def _refuse_foreign(request: Request, site: Site) -> None:
     """Refuse what another site's page sends."""
+    if not is_from_here(request, site):
+        raise HTTPException(403, "sent from another site")
+
+
+def is_from_here(request: Request, site: Site) -> bool:
+    """Return whether a request comes from a page of this site, or from no page at all."""
     origin = request.headers.get("origin")
     if origin is None or origin == "null":
-        fetched = request.headers.get("sec-fetch-site", "same-origin")
-        if fetched not in ("same-origin", "none") or origin == "null":
-            raise HTTPException(403, "sent from another site")
-        return
+        return origin is None and request.headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none")
     # The host is checked already. The scheme is that of the page, whatever a proxy in front speaks with this server.
     scheme = site.base_url.partition("://")[0]
-    if origin not in (site.base_url, f"{scheme}://{request.headers.get('host', '')}"):
-        raise HTTPException(403, "sent from another site")
+    return origin in (site.base_url, f"{scheme}://{request.headers.get('host', '')}")
 
 
 def _ask_to_log_in(request: Request, site: Site) -> HTTPException:

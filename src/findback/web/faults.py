@@ -25,6 +25,7 @@ _NAMES = {
     405: "method",
     409: "conflict",
     413: "too-large",
+    415: "media-type",
     422: "usage",
     429: "too-many",
 }

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from findback.errors import FindbackError
 from findback.files import write_atomically
 from findback.model.record import Record, Request
+from findback.steps.retention import keep_retention
 from findback.web.site import Site
 from findback.web.work import CANNOT_STOP, PRIVATE, WORK, Failure, Kind
 from findback.workbench.jobs import OVER, Job
@@ -28,6 +29,9 @@ POLL = 5.0
 """Seconds between two looks for work that another server was given."""
 SOON = 2.0
 """Seconds that somebody waits for work that is mostly done at once, before they are shown how far it is."""
+TIDY_FIRST = 600.0
+"""Seconds after the start until what is over its time is taken out; then once every `TIDY_EVERY`."""
+TIDY_EVERY = 24 * 60 * 60.0
 MOST_AT_ONCE = 4
 """Jobs done beside the queue at a time."""
 
@@ -73,6 +77,7 @@ class Worker:
         self._ended = threading.Condition()
         self._thread: threading.Thread | None = None
         self._beside: list[threading.Thread] = []
+        self._tidy_at = time.monotonic() + TIDY_FIRST
 
     def start(self) -> None:
         """Begin to work in a thread; what an earlier server left half done is done again."""
@@ -171,8 +176,19 @@ class Worker:
     def _run(self) -> None:
         while not self._over.is_set():
             if not self._try():
+                self._tidy()
                 self._wake.wait(POLL)
                 self._wake.clear()
+
+    def _tidy(self) -> None:
+        """Take out what is over its time, once a day; a database that is busy is asked again a day later."""
+        if time.monotonic() < self._tidy_at:
+            return
+        self._tidy_at = time.monotonic() + TIDY_EVERY
+        try:
+            keep_retention(self._site.workspace, self._site.bench, self._site.now())
+        except FindbackError as error:
+            LOG.error("retention waits: %s", error.code)  # noqa: TRY400  (its values are private)
 
     def _try(self, job: Job | None = None) -> bool:
         """Do a job, the oldest where none is given; a database that does not answer only makes it wait."""

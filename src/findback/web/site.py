@@ -8,6 +8,7 @@ from functools import cached_property
 from urllib.parse import urlsplit
 
 from findback.model.settings import ServeSettings
+from findback.steps.flag import FlagDesk
 from findback.steps.review import Desk
 from findback.web.originals import Originals
 from findback.workbench.store import Workbench
@@ -61,6 +62,12 @@ class Site:
         """
         port = urlsplit(self.base_url).port if self.local else None
         return "__Host-findback" if self.https else f"findback-{port}" if port else "findback"
+
+    @cached_property
+    def flags(self) -> FlagDesk:
+        """Return where flags come in."""
+        desk = self.desk
+        return FlagDesk(self.workspace, self.bench, desk.key, documents=lambda: desk.documents)
 
     @cached_property
     def signing_key(self) -> str:

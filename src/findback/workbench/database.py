@@ -52,6 +52,13 @@ class Database:
             yield connection
 
     @contextmanager
+    def still(self) -> Iterator[Connection]:
+        """Open a transaction that changes nothing and sees everything as it was at its beginning."""
+        options = {_MODE: "read"} | ({} if self.path is not None else {"isolation_level": "REPEATABLE READ"})
+        with self.engine.connect().execution_options(**options) as connection, connection.begin():
+            yield connection
+
+    @contextmanager
     def deciding(self) -> Iterator[Connection]:
         """Open a short transaction that changes single rows."""
         connecting = self.engine.connect().execution_options

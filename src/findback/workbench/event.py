@@ -17,7 +17,8 @@ class Event(NamedTuple):
     number: int
     at: datetime
     kind: str
-    """put, decide, review, original, ask, answer, token, forget, exclude, purge, retention."""
+    """put, decide, review, original, ask, answer, flag, searches, token, forget, exclude, purge, retention,
+    backup, restore."""
     candidate: str | None
     """Key of the candidate it was about."""
     reviewer: str | None

@@ -13,7 +13,7 @@ from findback.files import PRIVATE_FILE, storage_errors
 from findback.workbench.database import Database, connect_database
 from findback.workbench.tables import VERSION_TABLE
 
-FORMAT = 5
+FORMAT = 6
 """Number of the newest migration this findback knows."""
 
 BACKUP_MARK = ".before-format-"

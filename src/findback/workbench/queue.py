@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, case, func, or_, select
 
 from findback.workbench.database import Database
 from findback.workbench.faults import quietly
@@ -35,6 +35,9 @@ _OTHERS = (
     .order_by(REVIEWS.c.id.desc())
     .limit(1)
 )
+
+
+_OFTEN = case({"1": 0, "2-4": 1, "5-19": 2, "20+": 3}, value=CANDIDATES.c.asked, else_=0)
 
 
 class Turn(NamedTuple):
@@ -94,14 +97,25 @@ def find_next(connection: Connection, filters: CandidateFilters, turn: Turn, aft
     return found
 
 
-def stack_week(connection: Connection, filters: CandidateFilters, turn: Turn, limit: int) -> list[StoredCandidate]:
-    """Return what a short session should hold: newest flags first, then what has waited longest."""
+def stack_week(
+    connection: Connection, filters: CandidateFilters, turn: Turn, limit: int, pool: int
+) -> list[StoredCandidate]:
+    """Return what a short session may hold: newest flags first, then what was asked most, equals by how long they wait.
+
+    Args:
+        connection: An open transaction.
+        filters: Which candidates.
+        turn: Who asks, and when.
+        limit: Most flags.
+        pool: Most of everything else, out of which the caller chooses.
+    """
     query = filtered(select(CANDIDATES), filters).where(open_to(turn))
     flags = query.where(CANDIDATES.c.origin == "flagged").order_by(CANDIDATES.c.id.desc()).limit(limit)
     rows: Sequence[Any] = connection.execute(flags).all()
     if len(rows) < limit:
-        rest = query.where(CANDIDATES.c.origin != "flagged").order_by(CANDIDATES.c.state_at, CANDIDATES.c.id)
-        rows = [*rows, *connection.execute(rest.limit(limit - len(rows)))]
+        rest = query.where(CANDIDATES.c.origin != "flagged")
+        ordered = rest.order_by(_OFTEN.desc(), CANDIDATES.c.state_at, CANDIDATES.c.id)
+        rows = [*rows, *connection.execute(ordered.limit(pool))]
     return read_rows(connection, rows)
 
 
@@ -166,10 +180,17 @@ class Queue:
             return find_next(connection, filters, turn, after)
 
     @quietly("put a session together")
-    def week(self, filters: CandidateFilters, turn: Turn, *, limit: int) -> list[StoredCandidate]:
-        """Return a short session: newest flags first, then what has waited longest."""
+    def week(self, filters: CandidateFilters, turn: Turn, *, limit: int, pool: int = 0) -> list[StoredCandidate]:
+        """Return what a short session may hold: newest flags first, then what was asked most and waited longest.
+
+        Args:
+            filters: Which candidates.
+            turn: Who asks, and when.
+            limit: Most flags.
+            pool: Most of everything else, out of which the caller chooses; `limit` when less.
+        """
         with self._database.reading() as connection:
-            return stack_week(connection, filters, turn, limit)
+            return stack_week(connection, filters, turn, limit, max(limit, pool))
 
     @quietly("list what can be filtered by")
     def choices(self, filters: CandidateFilters) -> Choices:

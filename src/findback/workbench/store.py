@@ -9,12 +9,16 @@ from typing import Self
 from findback.errors import UsageError
 from findback.model.alias import Alias
 from findback.model.candidate import Candidate
+from findback.model.protocols import SILENT, Progress
 from findback.workbench.aliases import Called, Directory, Identity, identify
+from findback.workbench.archive import ArchiveWriter
 from findback.workbench.asks import Asks
+from findback.workbench.backup import write_tables
 from findback.workbench.blocklist import Kind, add_exclusion, add_tombstones
 from findback.workbench.cases import Cases
 from findback.workbench.database import Database
 from findback.workbench.decision import OriginalOutcome, decide_candidate, log_original, missing_candidate
+from findback.workbench.deletions import Deletions
 from findback.workbench.doubles import Doubles
 from findback.workbench.erasure import (
     Erased,
@@ -24,9 +28,11 @@ from findback.workbench.erasure import (
     erase_people,
     erase_rejected,
 )
-from findback.workbench.event import Event, add_event, read_events, read_newest
+from findback.workbench.event import Details, Event, add_event, read_events, read_newest
 from findback.workbench.false_positives import FalsePositives
 from findback.workbench.faults import quietly
+from findback.workbench.flags import Flags
+from findback.workbench.gone import Erasures
 from findback.workbench.intake import BATCH, PutCounts, put_batch
 from findback.workbench.jobs import Jobs
 from findback.workbench.listing import CandidateFilters, count_states, find_prefix, list_rows
@@ -41,6 +47,7 @@ from findback.workbench.state import State
 from findback.workbench.suggestions import Suggestions
 from findback.workbench.texts import StoredText, read_texts
 from findback.workbench.tokens import ApiTokens
+from findback.workbench.upkeep import Upkeep
 from findback.workbench.watermark import Watermark, advance_watermark, read_watermark
 
 EVERYTHING = CandidateFilters()
@@ -53,13 +60,17 @@ class Workbench(
     Queue,
     FalsePositives,
     Asks,
+    Flags,
     Suggestions,
     Cases,
+    Deletions,
     SameValues,
     Doubles,
     Sessions,
     ApiTokens,
     Jobs,
+    Erasures,
+    Upkeep,
 ):
     """An open workbench; several processes may have it open at once."""
 
@@ -278,6 +289,20 @@ class Workbench(
         if erased:
             scrub_database(self._database)
         return erased
+
+    def back_up(self, archive: ArchiveWriter, progress: Progress = SILENT) -> None:
+        """Write every table as it is now; whoever writes meanwhile waits for nothing.
+
+        Raises:
+            StorageError: If the database refuses.
+        """
+        write_tables(self._database, archive, progress)
+
+    @quietly("write down what happened")
+    def log(self, kind: str, *, now: datetime, details: Details) -> None:
+        """Add to the event log; details are counts and states, never a text."""
+        with self._database.deciding() as connection:
+            add_event(connection, kind, now, details=details)
 
     @quietly("overwrite what was erased")
     def scrub(self) -> None:

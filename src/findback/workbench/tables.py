@@ -346,6 +346,19 @@ SUGGESTIONS = Table(
 )
 """What a model would judge of a candidate; no reviewer sees it before they answered."""
 
+FLAGS = Table(
+    "findback_flags",
+    METADATA,
+    Column("id", Number, primary_key=True),
+    Column("candidate", ForeignKey("findback_candidates.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("token_digest", ExactText, nullable=False, unique=True),
+    Column("same", ExactText, nullable=False),
+    Column("at", UtcTime, nullable=False),
+    Index(None, "same", "at"),
+    sqlite_autoincrement=True,
+)
+"""Every flag sent in: digests of its link and of what makes two flags one. Of whoever sent it nothing is kept."""
+
 SESSIONS = Table(
     "findback_sessions",
     METADATA,

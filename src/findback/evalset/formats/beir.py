@@ -8,6 +8,7 @@ import orjson
 from findback.errors import DataError
 from findback.evalset.extra import add_extra, best_grades, read_extra, side_file, write_extra
 from findback.evalset.format import ReadOptions
+from findback.evalset.losses import BESIDE_PAIRS
 from findback.evalset.mapping import RowError, question_from_row
 from findback.evalset.qrels import GatheredJudgements
 from findback.evalset.rows import read_rows
@@ -18,7 +19,7 @@ from findback.model.question import Question, QuestionSet
 from findback.text.delimited import delimited_lines, delimited_rows
 
 name = "beir"
-losses = ("no-answer", "parts", "anchors", "found_by", "gold texts", "wording", "language", "context", "tags")
+losses = BESIDE_PAIRS
 
 _SPLITS = ("test", "dev", "train")
 _HEADER = ("query-id", "corpus-id", "score")
@@ -94,7 +95,7 @@ def write(questions: QuestionSet, target: Path) -> tuple[Path, ...]:
     write_pieces(queries, (orjson.dumps({"_id": q.id, "text": q.query}) + b"\n" for q in entries))
     rows = ((q.id, doc, grade) for q in entries for doc, grade in best_grades(q.judged or ()).items())
     write_pieces(qrels, delimited_lines(_with_header(rows), delimiter="\t", guarded=False))
-    write_extra(extra, entries, lambda _, question: question.id)
+    write_extra(extra, questions, lambda _, question: question.id, form=name, losses=losses)
     return queries, qrels, extra
 
 

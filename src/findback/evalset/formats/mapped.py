@@ -21,14 +21,17 @@ from findback.text.delimited import delimited_lines
 
 name = "mapped"
 losses = (
-    "context",
     "parts",
     "anchors",
     "found_by",
     "gold texts",
     "unresolved gold",
-    "stratum, origin, cluster and selected_on",
+    "context",
     "tags",
+    "stratum",
+    "origin",
+    "cluster",
+    "selected_on",
 )
 
 _HELD = ("id", "query", "language", "wording", "no_answer_reason")
@@ -119,7 +122,7 @@ def write(questions: QuestionSet, target: Path) -> tuple[Path, ...]:
     else:
         write_pieces(target, (orjson.dumps(row) + b"\n" for row in rows))
     _, extra = places(target)
-    write_extra(extra, questions.questions, lambda _, question: question.id)
+    write_extra(extra, questions, lambda _, question: question.id, form=name, losses=losses)
     return target, extra
 
 

@@ -1,4 +1,4 @@
-"""Quepid's ratings: the basic CSV `query,docid,rating` and a book's CSV with one column a judge.
+"""Quepid's ratings: the basic CSV `query,docid,rating`, a book's CSV with one column a judge, detailed CSV, and JSON.
 
 Quepid has no ids: everything is joined by the text of the query.
 """
@@ -9,9 +9,12 @@ from math import nan
 from pathlib import Path
 from statistics import median_low
 
-from findback.errors import DataError, Fault
+from findback.errors import DataError
 from findback.evalset.extra import add_extra, best_grades, read_extra, side_file, write_extra
+from findback.evalset.finishing import refuse_doubles
 from findback.evalset.format import ReadOptions
+from findback.evalset.formats.quepid_json import book_pieces, read_book, recognise_json
+from findback.evalset.losses import BESIDE_PAIRS
 from findback.evalset.mapping import QUERY_LIMIT
 from findback.evalset.qrels import GatheredJudgements
 from findback.evalset.rows import PEEKED, Row, read_header, read_rows
@@ -21,20 +24,11 @@ from findback.model.question import Question, QuestionSet
 from findback.text.delimited import Cell, delimited_lines
 
 name = "quepid"
-losses = (
-    "ids",
-    "no-answer",
-    "parts",
-    "anchors",
-    "found_by",
-    "gold texts",
-    "wording",
-    "language",
-    "context",
-    "tags",
-)
+losses = ("ids", *BESIDE_PAIRS)
 
 _HEADER = ("query", "docid", "rating")
+_SAME = {"query text": "query", "doc id": "docid"}
+_DETAILED = frozenset({"case id", *_HEADER})
 # Quepid puts one blank before a cell that a spreadsheet could run.
 _RISKY = re.compile(r" *[-=+@]")
 _NUMBER = re.compile(r"\s*(?:-?\d{1,6}(?:\.\d{1,6})?)?\s*")
@@ -45,7 +39,11 @@ def recognise(path: Path) -> str | None:
     """Return the reason to take a file for a ratings export of Quepid, or None."""
     if not path.is_file():
         return None
-    header = tuple(column.lower() for column in read_header(path))
+    if why := recognise_json(path):
+        return why
+    header = tuple(_column(column) for column in read_header(path))
+    if set(header) >= _DETAILED:
+        return "the columns Query Text, Doc ID and Rating of a detailed export"
     if header == _HEADER:
         return "the columns query, docid and rating"
     if len(header) >= len(_HEADER) and header[:2] == _HEADER[:2] and _is_book(path):
@@ -59,6 +57,8 @@ def read(path: Path, options: ReadOptions) -> QuestionSet:
     Raises:
         DataError: With every fault found.
     """
+    if recognise_json(path):
+        return read_book(path, options, name)
     faults = Faults()
     gathered = GatheredJudgements(path, faults, options.grades)
     queries: dict[str, None] = {}
@@ -98,30 +98,36 @@ def places(target: Path) -> tuple[Path, ...]:
 
 
 def write(questions: QuestionSet, target: Path) -> tuple[Path, ...]:
-    """Write the ratings and the side file.
+    """Write the ratings (`.json` a book, else CSV) and the side file.
 
     Raises:
         DataError: If two questions have the same query: Quepid could not tell them apart.
         StorageError: If the disk refuses.
     """
-    first: dict[str, str] = {}
-    doubled = [
-        Fault(str(target), None, f"questions {first[question.query]} and {question.id} have the same query")
-        for question in questions.questions
-        if first.setdefault(question.query, question.id) != question.id
-    ]
-    if doubled:
-        raise DataError(f"{target.name} was not written: Quepid joins by the query's text", faults=doubled)
+    refuse_doubles(questions, target, "Quepid")
+    if target.suffix.lower() == ".json":
+        write_pieces(target, book_pieces(questions))
+    else:
+        write_pieces(target, delimited_lines(_rows(questions), guarded=False))
+    _, extra = places(target)
+    write_extra(extra, questions, lambda _, question: question.query, form=name, losses=losses)
+    return target, extra
+
+
+def _rows(questions: QuestionSet) -> list[tuple[Cell, ...]]:
     rows: list[tuple[Cell, ...]] = [_HEADER]
     for question in questions.questions:
         grades = best_grades(question.judged or ())
         rows += [(_guard(question.query), _guard(doc), grade) for doc, grade in grades.items()]
         if not grades:
             rows.append((_guard(question.query), None, None))
-    write_pieces(target, delimited_lines(rows, guarded=False))
-    _, extra = places(target)
-    write_extra(extra, questions.questions, lambda _, question: question.query)
-    return target, extra
+    return rows
+
+
+def _column(name: str) -> str:
+    """Return a column as the basic export calls it."""
+    lower = name.lower()
+    return _SAME.get(lower, lower)
 
 
 def _is_book(path: Path) -> bool:
@@ -131,7 +137,7 @@ def _is_book(path: Path) -> bool:
 
 def _cells(path: Path, row: Row) -> tuple[str, str, str]:
     """Return query, document and rating; of several judges' ratings the lower median."""
-    values = {column.lower(): _unguard(str(value or "")) for column, value in row.values.items()}
+    values = {_column(column): _unguard(str(value or "")) for column, value in row.values.items()}
     if missing := [column for column in _HEADER[:2] if column not in values]:
         raise DataError(f"{path.name} has no column {missing[0]!r}", hint="Quepid's exports have query and docid")
     if "rating" in values:

@@ -24,13 +24,20 @@ name = "ragas"
 losses = (
     "ids",
     "grades",
+    "grade 0",
     "parts",
+    "anchors",
+    "found_by",
     "no-answer",
+    "unresolved gold",
     "wording",
     "language",
     "context",
     "tags",
-    "cluster, stratum and origin",
+    "stratum",
+    "origin",
+    "cluster",
+    "selected_on",
 )
 
 _WRITTEN = ("user_input", "reference_contexts", "reference_context_ids", "synthesizer_name")
@@ -110,7 +117,7 @@ def write(questions: QuestionSet, target: Path) -> tuple[Path, ...]:
     else:
         write_pieces(target, (orjson.dumps(row) + b"\n" for row in rows))
     _, extra = places(target)
-    write_extra(extra, questions.questions, lambda position, _: str(position + 1))
+    write_extra(extra, questions, lambda position, _: str(position + 1), form=name, losses=losses)
     return target, extra
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from findback.errors import DataError
 from findback.evalset.extra import Extras, add_extra, best_grades, read_extra, side_file, write_extra
 from findback.evalset.format import ReadOptions
+from findback.evalset.losses import BESIDE_PAIRS
 from findback.evalset.mapping import ID_LIMIT, QUERY_LIMIT
 from findback.evalset.qrels import GatheredJudgements
 from findback.evalset.textfile import Faults, Line, digest_files, read_lines, shown
@@ -15,7 +16,7 @@ from findback.evalset.writing import write_pieces
 from findback.model.question import Question, QuestionSet
 
 name = "trec"
-losses = ("no-answer", "parts", "anchors", "found_by", "gold texts", "wording", "language", "context", "tags")
+losses = ("ids with blanks", "documents with blanks", "blanks in queries", *BESIDE_PAIRS)
 
 _QRELS_CELLS = 4
 _TOPIC_LINES = 2_000
@@ -27,6 +28,9 @@ def recognise(path: Path) -> str | None:
     if not path.is_dir():
         return None
     topics, qrels = _find(path, "topics", "queries"), _find(path, "qrels")
+    if topics and qrels and (topics.name, qrels.name) == ("queries.tsv", "qrels.trec"):
+        # Those are the names of ir_datasets' own files.
+        return None
     return f"a folder with {topics.name} and {qrels.name}" if topics and qrels else None
 
 
@@ -93,7 +97,7 @@ def write(questions: QuestionSet, target: Path) -> tuple[Path, ...]:
             for doc, grade in best_grades(question.judged or ()).items()
         ),
     )
-    write_extra(extra, entries, lambda _, question: question.id)
+    write_extra(extra, questions, lambda _, question: question.id, form=name, losses=losses)
     return topics, qrels, extra
 
 

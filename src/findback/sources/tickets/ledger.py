@@ -18,7 +18,7 @@ from findback.sources.tickets.scope import Scope
 class Ledger:
     """What is wrong with an export, who is in it, which tickets were given, what was left out."""
 
-    def __init__(self, place: Path | Answer, options: SourceOptions, reading: Reading) -> None:
+    def __init__(self, place: Path | Archive, options: SourceOptions, reading: Reading) -> None:
         self.place = place
         self.faults = Faults(rows=isinstance(place, Answer))
         self.held = Held()
@@ -81,5 +81,5 @@ class Ledger:
         """
         if orphans is not None and self.held:
             self.skipped.add(orphans, len(self.held))
-        what = self.place.path if isinstance(self.place, Answer) else self.place
+        what = self.place.path if isinstance(self.place, Archive) else self.place
         self.faults.settle(str(what), self.skipped, self.notes, skip_bad=self._skip_bad)

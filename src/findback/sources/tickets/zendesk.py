@@ -54,6 +54,17 @@ class Zendesk:
         return reading
 
 
+def read_pages(pages: Archive, options: SourceOptions, *, skipped: Skipped, notes: list[str]) -> Reading:
+    """Begin reading pages that the API gave; what is left out is counted beside what was left out before.
+
+    Raises:
+        DataError: While iterated, at the end, with every fault, unless bad records are skipped.
+    """
+    reading = Reading(skipped=skipped, notes=notes)
+    reading.threads = _Export(pages, options, reading).threads()
+    return reading
+
+
 def _kind(row: Row) -> str | None:
     values = row.fields.values
     if isinstance(values.get("events"), list) and "ticket_id" in values:
@@ -81,7 +92,7 @@ class _Ticket:
 
 
 class _Export:
-    def __init__(self, path: Path, options: SourceOptions, reading: Reading) -> None:
+    def __init__(self, path: Path | Archive, options: SourceOptions, reading: Reading) -> None:
         self._ledger = Ledger(path, options, reading)
         self._newest: dict[str, tuple[str, int]] = {}
         self._with_tickets: set[str] = set()

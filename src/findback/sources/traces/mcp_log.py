@@ -38,11 +38,15 @@ def _looks(look: Look) -> str | None:
 def _gather(gathering: Gathering) -> Iterable[Draft]:
     drafts: list[Draft] = []
     current: dict[str, tuple[str | None, Draft]] = {}
+    named: dict[tuple[str, str], Draft] = {}
 
     def take(record: TraceRecord) -> None:
         call = _call(record)
         key = call.turn or call.asked
         known = current.get(call.session)
+        if call.turn is not None and (begun := named.get((call.session, call.turn))) is not None:
+            # Two questions of one conversation may be searched for at the same time.
+            known = (key, begun)
         if known is None or (key is not None and known[0] != key):
             draft = Draft(
                 id=f"{call.session}#{call.turn or len(drafts)}",
@@ -54,6 +58,8 @@ def _gather(gathering: Gathering) -> Iterable[Draft]:
             )
             drafts.append(draft)
             current[call.session] = (key, draft)
+            if call.turn is not None:
+                named[call.session, call.turn] = draft
         else:
             draft = known[1]
             draft.text = draft.text or call.asked

@@ -11,6 +11,7 @@ from findback.errors import FindbackError, MissingError, UsageError
 from findback.model.record import Record
 from findback.model.settings import RoleName
 from findback.places import PLACES
+from findback.steps.auditlog import NAMED
 from findback.steps.erase import (
     Erasure,
     ErasureOrder,
@@ -31,8 +32,6 @@ from findback.workbench.jobs import OVER, Job
 router = APIRouter(route_class=Guarded, include_in_schema=False)
 
 EVENTS = 100
-NAMED = frozenset({"original", "token"})
-"""Kinds of events whose doer stands in the log. Who reviewed what does not: it would add up to figures about people."""
 DAYS = (7, 30, 90, 365)
 """How long a token may be good for."""
 LONG = 20_000

@@ -24,6 +24,7 @@ from findback.steps.casemaking import WANTED_TAG
 from findback.steps.extracts import extract_matching
 from findback.steps.flagmiss import DOUBTS, FlagMissRequest, flag_miss, keep_label, read_doubt
 from findback.steps.lookagain import SEEN, answer_look, list_documents, read_pool
+from findback.steps.refresh_accept import STALE
 from findback.steps.reviewfalse import is_false_positive
 from findback.steps.reviewpool import show_text
 from findback.steps.scoreboard import forget_evaluations
@@ -33,6 +34,7 @@ from findback.web.authorise import Guarded
 from findback.web.caseform import CaseForm, CasesQuery, DoubtForm, Label, LabelRow, WithdrawForm, judged_of, rows_of
 from findback.web.render import render_page
 from findback.web.site import Site
+from findback.workbench.cases import CaseChange
 
 router = APIRouter(route_class=Guarded, include_in_schema=False)
 
@@ -221,14 +223,14 @@ def _searched(site: Site, case: Case, form: CaseForm) -> Label:
     return _label_of(site, case, form, [*kept, *(LabelRow(one, None, None) for one in new)], searched=True)
 
 
-def _begin(site: Site, found: Case, doubt: tuple[str, str] | None) -> Label:
-    """Return the label of a case, with what somebody doubts put in already."""
+def _begin(site: Site, found: Case, doubt: tuple[str, str] | None, *, by: str = BACKED_BY) -> Label:
+    """Return the label of a case, with what somebody doubts put in already; `by` is how a new document was found."""
     rows = [LabelRow(one.doc, None, one.grade, one.part, one.anchor or "", one.found_by) for one in found.judged]
     if doubt is not None:
         said, document = doubt
         if said == "also-right":
             rows = [row for row in rows if row.document != document]
-            rows.append(LabelRow(document, None, 3, found_by=BACKED_BY))
+            rows.append(LabelRow(document, None, 3, found_by=by))
         else:
             rows = [row._replace(grade=0, part=1, anchor="") if row.document == document else row for row in rows]
     return Label(
@@ -237,6 +239,11 @@ def _begin(site: Site, found: Case, doubt: tuple[str, str] | None) -> Label:
         WANTED_TAG in found.tags,
         found.wording,
     )
+
+
+def _is_of_refresh(change: CaseChange | None) -> bool:
+    """Return whether a doubt came from changed documents, and not from what a search returned."""
+    return change is not None and STALE in (change.after or {})
 
 
 def _looks(site: Site, found: Case, documents: Sequence[str], form: CaseForm | None) -> list[LabelRow]:
@@ -283,7 +290,7 @@ def _show(
         "case.html",
         status=status,
         case=found,
-        label=label or _begin(site, found, doubt),
+        label=label or _begin(site, found, doubt, by="reviewer" if _is_of_refresh(newest) else BACKED_BY),
         described=describe_label(found),
         seen=digest_case(found),
         # Whoever is to look again is not told what the label was.
@@ -292,6 +299,7 @@ def _show(
         given=form,
         doubt=doubt,
         doubts=DOUBTS,
+        noted=newest is not None and newest.what == "questioned" and doubt is None,
         doubt_why=newest.why if newest is not None and newest.why not in DOUBTS.values() else None,
         wordings=list(dict.fromkeys([*WORDINGS, *site.desk.settings.wordings, found.wording])),
         fault=fault,

@@ -12,6 +12,7 @@ from findback.steps.caselist import list_questioned
 from findback.steps.review import list_queue, progress
 from findback.steps.reviewqueue import queue_choices
 from findback.steps.reviewweek import open_week
+from findback.steps.weekpage import look_beside
 from findback.web.authorise import Guarded
 from findback.web.render import render_page
 from findback.web.site import Site
@@ -86,6 +87,7 @@ def week(
         before=look_back(site, reviewer, before, f"?{urlencode({'week': until})}" if until else ""),
         progress=progress(site.desk, reviewer, now=now),
         minutes=site.desk.settings.week_minutes,
+        beside=look_beside(site.desk, reviewer, now=now),
     )
 
 
