@@ -1,4 +1,4 @@
-"""Backups and restores that are killed: at each step on the disk, and after random times. A program of its own.
+"""Backups, restores and upgrades that are killed: at each step on the disk and at random times. A program of its own.
 
 Each runs in a child. This process itself must not have loaded the scanner of secrets, whose threads survive no fork.
 """
@@ -10,11 +10,17 @@ import time
 from pathlib import Path
 
 import alembic.command  # noqa: F401  (a child must not spend its time importing)
+from sqlalchemy import create_engine
 
 from builders.backups import back_up, keys_in, keys_of, put_back, put_some, workspace_at
 from builders.killed import exit_at, run_child
+from builders.oldbenches import content_of, make_old_bench, rows_of
 from findback.files import TEMPORARY
+from findback.steps.bench import bench_address
 from findback.workbench.archive import open_archive
+from findback.workbench.database import connect_database
+from findback.workbench.migration import FORMAT, format_of
+from findback.workbench.open import open_workbench
 from findback.workspace import Workspace
 
 OLD = tuple(f"old{number}" for number in range(150))
@@ -84,6 +90,45 @@ def kill_restores(workspace: Workspace, folder: Path, kills: int) -> tuple[int, 
     return left[True], left[False]
 
 
+def start_old(workspace: Workspace, url: str | None) -> None:
+    """Leave nothing but a workbench of format 1, with many questions."""
+    if url is None:
+        for file in (workspace.private / "workbench").glob("workbench.sqlite*"):
+            file.unlink()
+    else:
+        engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://"), isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            connection.exec_driver_sql("DROP SCHEMA public CASCADE")
+            connection.exec_driver_sql("CREATE SCHEMA public")
+        engine.dispose()
+    make_old_bench(bench_address(workspace), 1)
+
+
+def kill_upgrades(workspace: Workspace, url: str | None, kills: int) -> tuple[int, int]:
+    """Kill upgrades from format 1; return how often that was left, and how often today's was there."""
+    address, seen = bench_address(workspace), {1: 0, FORMAT: 0}
+
+    def again() -> None:
+        open_workbench(address, key_check="c0ffee").close()
+
+    start_old(workspace, url)
+    lasts = took(again)
+    draw = random.Random(9)
+    for _ in range(kills):
+        start_old(workspace, url)
+        run_child(again, kill_after=draw.uniform(0, lasts))
+        database = connect_database(address)
+        with database.reading() as connection:
+            seen[format_of(connection)] += 1
+        database.close()
+        for _ in range(2):
+            found = content_of(address)
+            for name, rows in rows_of(1).items():
+                assert all(any(row.items() <= one.items() for one in found[f"findback_{name}"]) for row in rows), name
+            again()
+    return seen[1], seen[FORMAT]
+
+
 def main(place: Path, url: str | None, kills: int) -> None:
     workspace = workspace_at(place / "team", url)
     folder = place / "backups"
@@ -93,6 +138,7 @@ def main(place: Path, url: str | None, kills: int) -> None:
     put_some(workspace, NEW)
     print("backups: {} old, {} new".format(*kill_backups(workspace, folder, kills)))
     print("restores: {} old, {} new".format(*kill_restores(workspace, folder, kills)))
+    print("upgrades: {} old, {} new".format(*kill_upgrades(workspace, url, kills)))
 
 
 if __name__ == "__main__":

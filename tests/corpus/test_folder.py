@@ -331,3 +331,19 @@ def test_without_git_nothing_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert any("no history" in note for note in pages(tmp_path, contents, git=True).notes)
     monkeypatch.setenv("PATH", "")
     assert any("git is not installed" in note for note in pages(tmp_path, contents, git=True).notes)
+
+
+def test_pages_of_a_confluence_export(tmp_path: Path) -> None:
+    """Of a page of a Confluence export only its content is read: not the space, its authors or attachments."""
+    page = (
+        '<html><head><title>IT : Lost badge</title></head><body><div id="page"><div id="main">'
+        '<div id="breadcrumb-section"><ol><li>IT</li></ol></div><h1 id="title-heading">IT : Lost badge</h1>'
+        '<div class="page-metadata">Created by <span class="author">Bo Ek</span></div>'
+        '<div id="main-content" class="wiki-content group"><div class="panel"><h2>Where</h2></div><p>At the desk.</p>'
+        '</div><div class="pageSection">Attachments: badge.png</div></div></div><div id="footer">Atlassian</div></body>'
+    )
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "Lost-badge_12345.html").write_text(page, "utf-8")
+    (document,) = open_corpus(CorpusSettings(path="docs"), base=tmp_path)
+    assert (document.id, document.title) == ("Lost-badge_12345.html", "Lost badge")
+    assert document.text == "## Where\nAt the desk."

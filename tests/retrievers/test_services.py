@@ -42,9 +42,10 @@ def typesense():
 def over(typesense, **own):
     """Return a retriever over the real server."""
     url, key = typesense
+    key = own.pop("key", key)
     settings = {"collection": "whole", "fields": ["body"], "passage": "$.document.body", "text_field": "body", **own}
     headers = {"X-TYPESENSE-API-KEY": "env:KEY"}
-    return make(url, "typesense", {"KEY": own.pop("key", key)}, headers=headers, **{**settings, **own})
+    return make(url, "typesense", {"KEY": key}, headers=headers, **{**settings, **own})
 
 
 def test_typesense_finds_and_gives_passages(typesense):
@@ -228,7 +229,7 @@ def test_errors_mask_the_question_and_settings_that_change_results_change_the_di
     """A message that quotes the question, and a body that ranks otherwise."""
     with serving(Reply(500, b"stack trace of " + CANARY.encode())) as server:
         retriever = make(server.url, **settings)
-        with pytest.raises(EngineError, match="HTTP 500 .*: the server failed") as caught:
+        with pytest.raises(EngineError, match=r"HTTP 500 .*: the server failed") as caught:
             search(retriever, CANARY)
         assert CANARY not in message_of(caught.value)
     same = make("http://127.0.0.1:1", rate=2.0, **settings)

@@ -1,4 +1,4 @@
-"""Backups and restores that are killed on the way."""
+"""Backups, restores and upgrades that are killed on the way."""
 
 import os
 import re
@@ -12,13 +12,13 @@ TESTS = Path(__file__).resolve().parent.parent
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_nothing_is_half_written_by_a_killed_backup_or_restore(
+def test_nothing_is_half_written_by_a_killed_backup_restore_or_upgrade(
     kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     """By SIGKILLs at random and an end before each step on the disk: the old backup or the new one, both whole.
 
     After a killed restore the workbench holds everything it held before, or everything of the backup, and a second
-    restore completes it.
+    restore completes it. After a killed upgrade it has the old format or the new one, with every row.
     """
     url = request.getfixturevalue("postgresql_url") if kind == "postgresql" else ""
     done = subprocess.run(
@@ -38,3 +38,7 @@ def test_nothing_is_half_written_by_a_killed_backup_or_restore(
     assert int(backups[2]) >= 1
     assert int(restores[1]) + int(restores[2]) == 6
     assert int(restores[1]) >= 2
+    upgrades = re.search(r"upgrades: (\d+) old, (\d+) new", done.stdout)
+    assert upgrades is not None
+    assert int(upgrades[1]) + int(upgrades[2]) == 6
+    assert int(upgrades[1]) >= 2

@@ -350,7 +350,7 @@ def test_many_runs_find_what_one_export_holds(
         ts = stamp(days=-asked)
         said = [(0.0, "U1", f"how do i do number {number} here")]
         said += [(draw.uniform(0.01, 25), "U2", f"<{SITE}/{draw.choice(pages)}>")] if draw.random() < 0.7 else []
-        said += [(draw.uniform(0.01, 25), draw.choice(["U1", "U2"]), "thanks") for _ in range(draw.randrange(3))]
+        said += [(draw.uniform(0.01, 25), "U1", "thanks") for _ in range(draw.randrange(3))]
         for late, user, text in said:
             message = {"type": "message", "ts": stamp(days=-asked - late), "user": user, "text": text}
             everything.append(message | ({"thread_ts": ts} if len(said) > 1 else {}))
@@ -372,12 +372,6 @@ def test_many_runs_find_what_one_export_holds(
         kinds = {hit.rule for one in bench.list_candidates(limit=500) for hit in one.candidate.rules}
     assert {"link", "link-thanks", "no-answer"} <= kinds
     assert len(queries(again)) > 30
-    extra = set(queries(workspace)) ^ set(queries(again))
-    with open_bench(workspace) as bench:
-        for one in bench.list_candidates(limit=500):
-            if one.candidate.query.text in extra:
-                print("DBG", one.candidate.query.text, [(r.rule, r.evidence) for r in one.candidate.rules], [(l.body.text, str(l.at)) for l in one.candidate.thread])
-    print("DBG", extra, again)
     assert queries(workspace) == queries(again)
     for query in queries(again):
         assert lines_of(workspace, query) == lines_of(again, query)

@@ -8,12 +8,20 @@ import pytest
 from pydantic import ValidationError
 
 from builders.portal import write_portal
+from builders.ready import portal
 from findback.errors import MissingError, RefusedError
+from findback.evalset.cases import read_cases
 from findback.model.case import Judgement
 from findback.model.flag import FlagRequest
 from findback.model.review import Review
+from findback.model.reviewer import Reviewer
+from findback.steps.bench import open_bench
 from findback.steps.erase import ExcludeRequest, exclude
 from findback.steps.flag import FlagDesk, open_flag_desk
+from findback.steps.release import ReleaseRequest, release
+from findback.steps.review import submit
+from findback.steps.reviewdesk import open_desk
+from findback.steps.withdraw import WithdrawRequest, withdraw
 from findback.workbench.reviews import SaveOptions
 from findback.workspace import Workspace, open_workspace
 
@@ -132,6 +140,34 @@ def test_the_link_tells_each_step(desk: FlagDesk) -> None:
     assert (desk.status(other).state, desk.status(other).release) == ("no-answer", 4)
     with pytest.raises(MissingError):
         desk.status("made up")
+
+
+def test_a_flag_goes_all_the_way_to_a_case(tmp_path: Path) -> None:
+    """Flagged, reviewed, released: its words as typed, its origin, a link that names the release; then withdrawn."""
+    workspace = portal(tmp_path, f"[review]\noverlap = 0.0\n{SETTINGS}")
+    with open_flag_desk(workspace) as desk:
+        link = send(desk, "LOST my card, mail bo.lind@example.org??", shown=("howto/vpn.md",))
+        key = desk._bench.list_candidates()[0].candidate.key
+    gold = Judgement(doc="howto/badge.md", grade=3, found_by="reviewer")
+    noor = Reviewer("noor", "Noor", ("reviewer",), ("public",))
+    with open_bench(workspace) as bench, open_desk(workspace, bench) as desk:
+        assert submit(desk, noor, key, Review(judged=(gold,), wording="plain"), revision=0, now=NOON).state == "ready"
+    release(workspace, ReleaseRequest(message="flags"), reviewer="noor", made=NOON)
+    (case,) = read_cases(workspace.evalset / "cases.jsonl")
+    assert (case.query, case.origin, case.source, case.rule, case.selected_on) == (
+        "LOST my card, mail ⟦EMAIL_1⟧??",
+        "flagged",
+        "widget",
+        "flag",
+        "portal",
+    )
+    # What was shown and did not help is nobody's label.
+    assert [one.doc for one in case.judged] == ["howto/badge.md"]
+    with open_flag_desk(workspace) as desk:
+        assert (desk.status(link).state, desk.status(link).release) == ("became-case", 1)
+    withdraw(workspace, WithdrawRequest(cases=(case.id,), reason="erased on request"))
+    with open_flag_desk(workspace) as desk, pytest.raises(MissingError):
+        desk.status(link)
 
 
 def test_a_place_that_objected_is_refused(workspace: Workspace, desk: FlagDesk) -> None:

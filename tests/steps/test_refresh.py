@@ -127,6 +127,8 @@ def test_what_is_left_of_each_part_says_what_to_do(found: Refreshed) -> None:
         "relabel": 1,
     }
     assert {one.proposal for one in told.values() if one.kind == "edited"} == {"none"}
+    twins = [told["cm94bq6548s", f"how-to/print-gate-pass-{site}.md"] for site in ("norrhaven", "castell-bay")]
+    assert [(one.kind, one.proposal) for one in twins] == [("merged", "move"), ("merged", "drop")]
 
 
 def test_a_new_page_may_answer_what_had_no_answer(found: Refreshed) -> None:
@@ -162,6 +164,18 @@ def test_a_gold_written_after_the_question(tmp_path: Path) -> None:
     page.write_text(page.read_text("utf-8").replace("created: ", "created: 2026-01-05\nwas: "), "utf-8")
     result = look(workspace)
     assert [(one.case, one.document) for one in result.found if one.kind == "answered-later"] == [("c0000000001", new)]
+
+
+def test_a_page_that_was_only_moved_is_not_written_later(tmp_path: Path) -> None:
+    """A new id comes with a new date of creation; the text stood in the release, so that search could find it."""
+    judged = [{"doc": "policies/travel.md", "grade": 3, "found_by": "reviewer"}]
+    workspace = released(tmp_path, case(1, query="who pays for the hotel", judged=judged, seen_on="2026-02"))
+    old = workspace.root / "docs" / "policies" / "travel.md"
+    text = old.read_text("utf-8").replace("created: ", "created: 2026-05-05\nwas: ")
+    old.with_name("trips.md").write_text(text, "utf-8")
+    old.unlink()
+    assert look(workspace, accept_moves=True).moved == ("c0000000001",)
+    assert look(workspace).found == ()
 
 
 def test_an_old_release_is_said(changed: Workspace) -> None:

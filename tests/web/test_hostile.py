@@ -264,6 +264,7 @@ def addresses(stored: Set) -> Iterator[str]:
         "/privacy",
         "/tokens",
         "/agreement",
+        "/glossary",
         f"/jobs/{stored.job}",
         f"/ask/{stored.ask}",
         f"/week?until={bad[:40]}",

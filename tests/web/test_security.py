@@ -710,6 +710,7 @@ def test_jobs_are_asked_with_nothing_of_this_machine(me: TestClient, site: Site)
     for path, form in (
         ("/scores", {}),
         ("/gaps", {}),
+        ("/glossary/suggest", {}),
         ("/releases", {"do": "look"}),
         ("/releases/diff", {"before": 1}),
     ):

@@ -33,13 +33,14 @@ def read_html(source: str) -> WebPage:
     r"""Return the text a reader sees, one line a block, and what the head says.
 
     Headings become Markdown headings, so that passages can follow them; scripts, styles, navigation and
-    footers are left out. Where the page marks its main part, only that is kept.
+    footers are left out. Where the page marks its main part, only that is kept; so it is of a page of a Confluence
+    export, whose head and foot say who wrote it and what space it is in.
 
     >>> read_html("<title>Refunds</title><nav>Home</nav><h1>Refunds</h1><p>Ask &amp; wait.").text
     '# Refunds\nAsk & wait.'
     """
     whole, main, head = _Writer(), _Writer(), _Head()
-    dropped, in_main = 0, 0
+    dropped, in_main, wiki = 0, 0, _WikiPage()
     for token in read_tokens(source):
         if token.kind == "raw":
             head.take(token)
@@ -50,12 +51,33 @@ def read_html(source: str) -> WebPage:
                 dropped = max(dropped + step, 0)
             elif token.value == "main":
                 in_main = max(in_main + step, 0)
+            elif token.value == "div":
+                wiki.step(token, step)
             head.take(token)
         if dropped == 0:
             whole.take(token)
-            if in_main:
+            if in_main or wiki.inside:
                 main.take(token)
-    return WebPage(main.text() or whole.text(), head.title, head.language, head.url, head.fields)
+    return WebPage(main.text() or whole.text(), wiki.title_of(head.title), head.language, head.url, head.fields)
+
+
+@dataclass(slots=True)
+class _WikiPage:
+    """Knows where the content of a page of a Confluence export begins and ends."""
+
+    inside: int = 0
+    """How many `<div>` deep."""
+    found: bool = False
+
+    def step(self, token: Token, step: int) -> None:
+        if self.inside:
+            self.inside += step
+        elif step > 0 and "wiki-content" in token.attributes and read_attributes(token).get("id") == "main-content":
+            self.inside, self.found = step, True
+
+    def title_of(self, title: str | None) -> str | None:
+        """Return the page's title without its space's: `IT : Lost badge`."""
+        return title.partition(" : ")[2] or title if self.found and title else title
 
 
 @dataclass(slots=True)

@@ -81,20 +81,20 @@ class Gathering:
 
         A rating that is no grade becomes a fault.
         """
-        every = (rating for asked in self._asked.values() for rating, _ in asked.ratings.values())
+        every = {rating for asked in self._asked.values() for rating, _ in asked.ratings.values()}
         scale, note = read_scale(every, self._grades)
-        questions = {key: self._question(key, asked, scale) for key, asked in self._asked.items()}
+        meant = {rating: _meaning(rating, scale) for rating in every}
+        questions = {key: self._question(key, asked, meant) for key, asked in self._asked.items()}
         return questions, () if note is None else (note,)
 
-    def _question(self, key: str, asked: _Asked, scale: Mapping[str, int]) -> Question:
+    def _question(self, key: str, asked: _Asked, meant: Mapping[str, int | str]) -> Question:
         judged = []
         for document, (rating, place) in asked.ratings.items():
-            try:
-                grade = as_grade(rating, scale)
-            except CellError as error:
-                self._fault(place, str(error))
-                continue
-            judged.append(Judgement(doc=document, grade=grade, found_by="import"))
+            grade = meant[rating]
+            if isinstance(grade, str):
+                self._fault(place, grade)
+            else:
+                judged.append(Judgement(doc=document, grade=grade, found_by="import"))
         return Question(id=key, query=asked.query, judged=tuple(judged) if asked.ratings else None)
 
 
@@ -104,6 +104,14 @@ def number_questions(questions: Mapping[str, Question]) -> dict[str, Question]:
         key: question.model_copy(update={"id": f"q{number}"})
         for number, (key, question) in enumerate(questions.items(), 1)
     }
+
+
+def _meaning(rating: str, scale: Mapping[str, int]) -> int | str:
+    """Return the grade of a rating, or why it has none."""
+    try:
+        return as_grade(rating, scale)
+    except CellError as error:
+        return str(error)
 
 
 def _trouble(query: str | None, identity: str | None) -> str | None:

@@ -19,6 +19,9 @@ JSON_LIMIT = 500_000_000
 PEEKED = 200
 """Rows that are looked at to learn a table's columns: JSON rows may leave some out."""
 
+PEEKED_LINE = 100_000
+"""Characters of a first line that is looked at to tell rows from one object over several lines."""
+
 _MAGIC = b"PAR1"
 
 
@@ -68,10 +71,23 @@ def read_rows(path: Path, faults: Faults, *, guarded: bool = True) -> Iterator[R
 
 def read_header(path: Path) -> tuple[str, ...]:
     """Return the names of a table's columns, from its header or first rows; empty when it has none."""
+    if _is_laid_out(first_line(path)):
+        return ()
     try:
         return _names_of(itertools.islice(read_rows(path, Faults()), PEEKED))
     except DataError:
         return ()
+
+
+def _is_laid_out(line: str) -> bool:
+    """Say whether a file's first line begins an object that goes on below: every line would be tried as a row."""
+    if not line.startswith("{") or len(line) > PEEKED_LINE:
+        return False
+    try:
+        orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return True
+    return False
 
 
 def read_columns(path: Path, faults: Faults) -> tuple[str, ...]:

@@ -468,7 +468,7 @@ class McpSettings(Record):
     """File of its private key."""
     proxies: Annotated[tuple[str, ...], LOCAL_ONLY] = ()
     """Addresses of proxies in front that end TLS; only their forwarded headers are believed."""
-    origins: Annotated[tuple[str, ...], LOCAL_ONLY] = ()
+    origins: tuple[str, ...] = ()
     """Sites whose pages may call it, such as https://chat.example.org; no page of any site when empty."""
 
 

@@ -33,8 +33,8 @@ class TrackedRelease(Record):
     cases: int
     """Active cases."""
     clusters: int
-    changes: dict[str, int]
-    """Cases added, retired, relabelled, … since the release before; empty for the first, and where one is damaged."""
+    changes: dict[str, int] | None
+    """Cases added, retired, relabelled, … since the release before; None for the first, and where that is damaged."""
     scores: tuple[TrackedScore, ...]
 
 

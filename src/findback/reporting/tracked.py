@@ -17,9 +17,9 @@ def say_tracker(tracker: Tracker | None) -> str:
 
 def say_changes(release: TrackedRelease) -> str:
     """Return what changed in the exam since the release before; nothing did before the first."""
-    return ", ".join(f"{count:,} {name}" for name, count in release.changes.items()) or (
-        "the first release" if release.first else "no case"
-    )
+    if release.changes is None:
+        return "the first release" if release.first else "not known"
+    return ", ".join(f"{count:,} {name}" for name, count in release.changes.items()) or "no case"
 
 
 def tracker_blocks(tracker: Tracker) -> tuple[Block, ...]:

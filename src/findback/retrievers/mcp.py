@@ -12,6 +12,7 @@ import orjson
 from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters, get_default_environment, stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.types import CONNECTION_CLOSED
 
 from findback.departures import Departures
 from findback.endpoint import without_query
@@ -127,43 +128,41 @@ class McpRetriever:
 
     async def _call(self, arguments: dict[str, Any], query: Query) -> Any:
         own = self._own
+        if self._session is None:
+            self._session = _Session(self._connect, self._shown)
+        session = self._session
         try:
             async with asyncio.timeout(own.timeout) as limit:
                 with quiet_libraries():
-                    client = await self._client()
+                    client = await session.client()
                     return await client.call_tool(own.tool, arguments)
         except TimeoutError:
             if not limit.expired():
                 raise
-            raise EngineError(
-                f"no answer within {own.timeout:g} s from {self._shown}", hint="raise `timeout`"
-            ) from None
+            late = f"no answer within {own.timeout:g} s from {self._shown}"
+            raise EngineError(late, hint="raise `timeout`") from None
         except EngineError:
+            await self._leave(session)
             raise
         except MCPError as error:
-            # What the protocol itself refuses: no such tool, arguments of another shape, a connection that ended.
-            said = mask(str(error), list_words(query))
-            await self._drop_dead()
-            raise EngineError(f"{self._shown} refuses the call of {own.tool}: {said}", hint="check `tool`") from None
+            if error.code != CONNECTION_CLOSED:
+                # What the protocol itself refuses: no such tool, or arguments of another shape.
+                said = mask(str(error), list_words(query))
+                line = f"{self._shown} refuses the call of {own.tool}: {said}"
+                raise EngineError(line, hint="check `tool` and `arguments`") from None
         except asyncio.CancelledError:
             if is_being_cancelled():
                 raise
-            raise EngineError(f"the session with {self._shown} ended") from None
-        except Exception as error:  # noqa: BLE001 (transports raise what their libraries raise)
-            await self._drop_dead()
-            raise EngineError(
-                f"the session with {self._shown} failed: {type(error).__name__}", hint="check that the server runs"
-            ) from None
+        except Exception:  # noqa: BLE001, S110 (transports raise what their libraries raise: the session is over)
+            pass
+        await self._leave(session)
+        raise EngineError(f"the session with {self._shown} ended", hint="look at the server's own log")
 
-    async def _client(self) -> Client:
-        if self._session is None or self._session.ended:
-            self._session = _Session(self._connect, self._shown)
-        return await self._session.client()
-
-    async def _drop_dead(self) -> None:
-        """Forget a session that has ended, so that the next question opens another."""
-        if self._session is not None and self._session.ended:
+    async def _leave(self, session: "_Session") -> None:
+        """Let go of a session that is over, so that the next question opens another."""
+        if self._session is session:
             self._session = None
+            await session.close()
 
     async def _connect(self, stack: AsyncExitStack) -> Client:
         own = self._own
@@ -201,11 +200,6 @@ class _Session:
         self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         self._stop = asyncio.Event()
         self._task = asyncio.create_task(self._hold(connect))
-
-    @property
-    def ended(self) -> bool:
-        """Return whether the session is over."""
-        return self._task.done()
 
     async def client(self) -> Client:
         """Return the client once it is connected."""

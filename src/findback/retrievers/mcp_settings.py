@@ -110,8 +110,11 @@ def read_result(result: Any, own: McpSettings, pattern: re.Pattern[str] | None) 
     text = "\n".join(texts)[:LONGEST_TEXT]
     if pattern is not None:
         return {"result": [{"id": found[1]} for found in pattern.finditer(text) if found[1]]}
-    if own.result in (None, "structured") and result.structured_content is not None:
-        return result.structured_content
+    structured = result.structured_content
+    # A tool that returns a text is given as {"result": text} beside the text itself.
+    is_text = isinstance(structured, dict) and isinstance(structured.get("result"), str) and len(structured) == 1
+    if structured is not None and (own.result == "structured" or (own.result is None and not is_text)):
+        return structured
     resources = [_resource(block) for block in result.content if getattr(block, "type", "").startswith("resource")]
     if own.result == "resources" or (own.result is None and resources):
         return {"result": resources}

@@ -32,6 +32,7 @@ def find_later(cases: Iterable[Case], past: Past, documents: Corpus) -> Iterator
 
     A page that says it was created after a release that held its very text was only moved since.
     """
+    earlier = [(one.snapshot.taken, frozenset(one.snapshot.documents.values())) for one in past.remembered.values()]
     for case in cases:
         parts: dict[int, list[Document | None]] = defaultdict(list)
         for judgement in case.gold:
@@ -41,7 +42,11 @@ def find_later(cases: Iterable[Case], past: Past, documents: Corpus) -> Iterator
             if len(created) < len(found) or not all(f"{at:%Y-%m}" > case.seen_on for at, _ in created):
                 continue
             moment, first = min(created, key=lambda pair: pair[0])
-            if any(_was_there(one, past, documents) for _, one in created):
+            if any(
+                taken < at and documents.text_digests[one.id] in digests
+                for at, one in created
+                for taken, digests in earlier
+            ):
                 continue
             yield Staleness(
                 case=case.id,
@@ -191,16 +196,6 @@ def find_vanished(cases: Iterable[Case], past: Past, met: WordHashes) -> Iterato
                 terms=terms,
                 why="words of the question are in no document any more",
             )
-
-
-def _was_there(document: Document, past: Past, documents: Corpus) -> bool:
-    digest = documents.text_digests[document.id]
-    return any(
-        document.created is not None
-        and one.snapshot.taken < document.created
-        and digest in one.snapshot.documents.values()
-        for one in past.remembered.values()
-    )
 
 
 def _fits(case: Case, document: Document | None) -> bool:

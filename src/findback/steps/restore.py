@@ -91,16 +91,17 @@ def restore(workspace: Workspace, request: RestoreRequest, *, progress: Progress
         gone, notes = _what_is_gone(workspace, archive, request, moment)
         erased = erase_loaded(scratch, gone, retention_of(workspace), moment)
         place = Place(bench_address(workspace), key.id, request.replace)
-        details = {"made": archive.manifest.made.isoformat(), "format": archive.manifest.workbench, **erased._asdict()}
+        made, written = archive.manifest.made, archive.manifest.workbench
+        details: dict[str, int | str] = {"made": made.isoformat(), "format": written}
+        details |= {f"erased_{name}": count for name, count in erased._asdict().items()}
         counts = restore_into(place, scratch, gone, now=moment, details=details, progress=progress)
-        written = archive.manifest.workbench
     with open_bench(workspace, key) as bench:
         record_erasures(workspace, bench)
     if request.key_lost:
         notes.append("the key is another one: nobody in this workbench is recognised again, and who objected or was "
                      "erased has to be named again before anything is mined")  # fmt: skip
     return Restored(
-        made=archive.manifest.made,
+        made=made,
         candidates=counts[CANDIDATES.name],
         cases=counts[CASE_TABLE.name],
         migrated_from=written if written < FORMAT else None,

@@ -85,7 +85,7 @@ def _compare(
     old, new = before.content.cases, release.content.cases
     effects: dict[str, Effect] = {}
     if rescored:
-        found = rescore(workspace, old, new, documents)
+        found = rescore(workspace, old, new, documents, released=release.manifest.date)
         notes += found.notes
         effects = {one.retriever: one for one in found.effects}
     return _Step(compare_cases(old, new), effects)
@@ -93,14 +93,14 @@ def _compare(
 
 def _release(release: Release, points: Sequence[ScorePoint], step: _Step | None) -> TrackedRelease:
     made = release.manifest
-    changes = {} if step is None else {name: len(getattr(step.diff, name)) for name in CHANGES}
+    counts = None if step is None else {name: len(getattr(step.diff, name)) for name in CHANGES}
     return TrackedRelease(
         number=made.number,
         first=made.parent is None,
         date=made.date,
         cases=made.counts.active,
         clusters=made.counts.clusters,
-        changes={name: count for name, count in changes.items() if count},
+        changes=None if counts is None else {name: count for name, count in counts.items() if count},
         scores=tuple(_score(one, step) for one in points),
     )
 

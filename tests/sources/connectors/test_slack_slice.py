@@ -40,7 +40,19 @@ def test_only_threads_with_news_are_read() -> None:
     assert wanted == [at(10), at(20), at(30), at(-8000)]
     assert taken.quiet == 2
     assert list(taken.messages) == [at(50)]
-    assert taken.fresh == set()
+
+
+def test_unanswered_questions_are_looked_at_until_silence_tells() -> None:
+    """For eight days what nobody else answered is read again: only then is it known that it got no answer."""
+    messages = (
+        message(0),
+        message(10, reply_count=1, reply_users=["U1"], latest_reply=at(12)),
+        message(20, reply_count=2, reply_users=["U1", "U2"], latest_reply=at(22)),
+    )
+    for days, wanted, fresh in ((7, [at(10)], {at(0)}), (9, [], set())):
+        taken = stretch(*messages)
+        assert list(sort_messages(taken, SECONDS + 86_400 * days, lambda _: False)) == wanted
+        assert taken.fresh == fresh
 
 
 def test_everything_is_news_at_first() -> None:
