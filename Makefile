@@ -38,6 +38,7 @@ lock: .tools/bin/uv ## compile the locked requirements again
 	@$(COMPILE) pyproject.toml -o requirements/core.txt
 	@$(COMPILE) pyproject.toml requirements/build.in --extra charts --extra dense --extra faster --extra searchlog --extra web -o requirements/demo.txt
 	@$(COMPILE) pyproject.toml requirements/build.in --extra all --extra engines --extra local-llm --group lint --group test -o requirements/test.txt
+	@$(COMPILE) -c requirements/test.txt pyproject.toml requirements/build.in --extra age --extra charts --extra faster --extra mcp --extra ner --extra parquet --extra postgres --extra secrets --extra slack --extra web -o requirements/server.txt
 	@$(COMPILE) pyproject.toml requirements/build.in --extra all --group bench --group test -o requirements/bench.txt
 	@$(COMPILE) pyproject.toml requirements/build.in --extra spark --extra searchlog -o requirements/spark.txt --group spark-test
 	@$(COMPILE) requirements/uv.in -o requirements/uv.txt

@@ -7,7 +7,7 @@ how many a second come back: the system is then the bound, not the loop around i
     python benchmarks/retriever_overhead.py [--questions 300] [--rounds 7] [--milliseconds 5]
 
 The HTTP server is a process of its own that answers with ten results after some milliseconds, as a search engine
-does; the database is an SQLite file with 5,000 documents in an FTS5 index; the Python function searches it, too.
+does; the database is an SQLite file with 20,000 documents in an FTS5 index; the Python function searches it, too.
 """
 
 import argparse
@@ -227,10 +227,10 @@ def finder(file: Path) -> Callable[[str, int], list[tuple[str, float]]]:
 
 
 def fill(file: Path, vocabulary: list[str], draw: random.Random) -> None:
-    """Write 5,000 documents of 80 words."""
+    """Write 20,000 documents of 80 words."""
     connection = sqlite3.connect(file)
     connection.execute("CREATE VIRTUAL TABLE docs USING fts5(id UNINDEXED, body)")
-    rows = ((f"doc-{n}", " ".join(draw.choices(vocabulary, k=80))) for n in range(5_000))
+    rows = ((f"doc-{n}", " ".join(draw.choices(vocabulary, k=80))) for n in range(20_000))
     connection.executemany("INSERT INTO docs VALUES (?, ?)", rows)
     connection.commit()
     connection.close()

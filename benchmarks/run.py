@@ -15,6 +15,7 @@ BENCHMARKS = (
     ("Wording of 100,000 pairs of 2 kB", "audit_speed.py"),
     ("Asking a language model through a stated limit", "llm_pace.py"),
     ("A model writing about 500 documents, killed ten times", "generate_run.py"),
+    ("What a retriever adds to a search", "retriever_overhead.py"),
     ("20 reviewers deciding 2,000 candidates", "review_load.py"),
 )
 

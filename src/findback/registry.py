@@ -39,6 +39,10 @@ EXTRAS = {
     "slack_sdk": "slack",
     "mcp": "mcp",
     "tantivy": "tantivy",
+    "chromadb": "chroma",
+    "lancedb": "lancedb",
+    "pymilvus": "milvus",
+    "qdrant_client": "qdrant",
 }
 """Which extra brings an optional library."""
 

@@ -347,3 +347,16 @@ def test_pages_of_a_confluence_export(tmp_path: Path) -> None:
     (document,) = open_corpus(CorpusSettings(path="docs"), base=tmp_path)
     assert (document.id, document.title) == ("Lost-badge_12345.html", "Lost badge")
     assert document.text == "## Where\nAt the desk."
+
+
+def test_pages_of_a_notion_export(tmp_path: Path) -> None:
+    """A page of a Notion export is found by its address, with its words or its number alone."""
+    number, parent = "0123456789abcdef" * 2, "f" * 32
+    folder = tmp_path / "notion" / f"IT {parent}"
+    folder.mkdir(parents=True)
+    (folder / f"Lost badge, or card {number}.md").write_text("# Lost badge, or card\nReport it.\n", "utf-8")
+    corpus = open_corpus(CorpusSettings(path="notion", base_url="https://www.notion.so/acme/"), base=tmp_path)
+    (document,) = corpus
+    assert document.title == "Lost badge, or card"
+    for address in (f"acme/Lost-badge-or-card-{number}?pvs=4", f"acme/{number}"):
+        assert corpus.resolve(f"https://www.notion.so/{address}") == document.id

@@ -301,6 +301,44 @@ def test_pages_of_answers_are_read(tmp_path: Path, formats: dict[str, SetFormat]
     assert (opened.format, opened.questions[0].gold[0].doc) == ("phoenix", "a")
 
 
+def test_goldens_of_others_stay_tables(tmp_path: Path, formats: dict[str, SetFormat]) -> None:
+    """`expected_output` alone makes no Langfuse item: other tools' goldens keep their context as gold text."""
+    golden = {"input": "why", "expected_output": "because", "context": ["It stops by itself."]}
+    opened = open_set(write(tmp_path / "g.json", [golden]), formats=formats)
+    assert (opened.format, opened.questions[0].gold_texts) == ("mapped", ("It stops by itself.",))
+    item = golden | {"dataset_name": "d", "metadata": {"source": "a"}}
+    assert open_set(write(tmp_path / "i.json", [item]), formats=formats).format == "langfuse"
+
+
+def test_hostile_parquet(tmp_path: Path, formats: dict[str, SetFormat]) -> None:
+    """Ids used twice, no query, gold of another type and parts beyond count are faults of their rows."""
+    pytest.importorskip("pyarrow")
+    from findback.text.parquet import parquet_bytes
+
+    rows = [
+        {"qid": "1", "query": "why", "retrieval_gt": [["a"], None, ["b", "b"]]},
+        {"qid": "1", "query": "how", "retrieval_gt": [["a"]]},
+        {"qid": "2", "query": None, "retrieval_gt": [["a"]]},
+        {"qid": "3", "query": "x\0", "retrieval_gt": []},
+        {"qid": "4", "query": "many", "retrieval_gt": [[f"d{n}"] for n in range(101)]},
+        {"qid": None, "query": "nobody", "retrieval_gt": None},
+    ]
+    path = tmp_path / "qa.parquet"
+    path.write_bytes(parquet_bytes(rows))
+    messages = [message for _, message in faults_of(path, formats)]
+    assert messages == [
+        "row 2: `qid` is used twice",
+        "row 3: `query` is empty: a question needs a query",
+        "row 4: `query` holds a NUL character",
+        "row 5: `retrieval_gt` part must be a whole number from 1 to 99",
+    ]
+    kept = open_set(path, formats=formats, skip_bad=True).questions
+    assert [(q.id, [(j.doc, j.part) for j in q.gold]) for q in kept] == [
+        ("1", [("a", 1), ("b", 3)]),
+        ("row-6", []),
+    ]
+
+
 def test_gold_by_path(tmp_path: Path, formats: dict[str, SetFormat]) -> None:
     """Where nothing known holds documents, the notes say what there is, and a JSONPath reads it."""
     example = {"inputs": {"query": "why"}, "outputs": {"trace": {"hits": [{"ref": "a"}, {"ref": "b"}]}}}

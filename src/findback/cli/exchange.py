@@ -44,7 +44,7 @@ def import_(
         set_: File or folder to read.
         output: JSON Lines file to write.
         preview: Say what the set was taken for, with its first questions and its faults, and write nothing.
-        json: Print the preview as JSON.
+        json: Print JSON.
         request: Everything else.
     """
     asked = request or ImportOptions()

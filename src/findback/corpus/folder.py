@@ -1,5 +1,6 @@
 """Documents from a folder of Markdown, reStructuredText, text and HTML files, and of office files where asked for."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -24,6 +25,9 @@ HTML = (".html", ".htm", ".xhtml")
 RST = (".rst",)
 TEXT = (".txt", ".text")
 SUFFIXES = (*MARKDOWN, *HTML, *RST, *TEXT)
+
+_NOTION = re.compile(r"(?:.*/)?(?P<title>[^/]{1,200}) (?P<number>[0-9a-f]{32})\.md")
+"""How a Notion export names a page's file."""
 
 _OTHER_NAMES = {
     "created_field": ("date", "created_at"),
@@ -66,11 +70,21 @@ def _read_files(path: Path, settings: CorpusSettings, findings: Findings, office
                 findings.fault(*fault)
             continue
         found.fields = _rename(found.fields, settings)
-        found.aliases = (*list_link_names(name, tree.links), *history.renamed.get(on_disk, ()))
+        links = list_link_names(name, tree.links)
+        found.aliases = (*links, *history.renamed.get(on_disk, ()), *_list_notion_names(name))
         found.created, found.modified = history.created.get(on_disk), history.modified.get(on_disk)
         document = shape.document(found)
         if document is not None:
             yield document
+
+
+def _list_notion_names(name: str) -> tuple[str, ...]:
+    """Return what a page of a Notion export is called in addresses: words and number, or the number alone."""
+    page = _NOTION.fullmatch(name)
+    if page is None:
+        return ()
+    words = re.sub(r"\W+", "-", page["title"]).strip("-")
+    return f"{words}-{page['number']}", page["number"]
 
 
 def _is_wanted(name: str, settings: CorpusSettings, findings: Findings) -> bool:

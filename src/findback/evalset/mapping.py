@@ -312,5 +312,6 @@ def _judged(gold: Gold, values: dict[str, Any], *, without: bool, messages: list
     if without and values["no_answer_reason"] is None:
         values["no_answer_reason"] = MARKED_NO_ANSWER
     if gold.judged or values["no_answer_reason"]:
-        return tuple(gold.judged)
+        # A list that names a document twice says it once.
+        return tuple(dict.fromkeys(gold.judged)) if len(gold.judged) > 1 else tuple(gold.judged)
     return None

@@ -86,7 +86,8 @@ class RetrieverSettings(Record):
     model_config = ConfigDict(extra="allow")
 
     kind: str
-    """bm25, dense, fuse, rerank, python, command, http, file, or one a plug-in brings."""
+    """bm25, dense, fuse, rerank, expand, tantivy, python, command, http, file, an engine (elasticsearch, opensearch,
+    sql, ...), mcp, or one a plug-in brings."""
     egress: EgressLevel | None = None
     """Where queries go; the kind's own answer when left out."""
     factors: dict[str, str] = Field(default_factory=dict)

@@ -33,7 +33,7 @@ State = Literal["ok", "warning", "fault"]
 PROBE = Query("findback doctor: does this answer?")
 SHOWN = 5
 """Faults of the set that are named, at most."""
-LOCAL_KINDS = frozenset({"bm25", "dense", "fuse", "rerank", "file", "memory"})
+LOCAL_KINDS = frozenset({"bm25", "dense", "fuse", "rerank", "file", "memory", "tantivy"})
 
 
 class DoctorRequest(Request):

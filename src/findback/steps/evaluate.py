@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -21,7 +21,7 @@ from findback.model.protocols import SILENT, Documents, Progress, Query, Retriev
 from findback.model.question import QuestionSet
 from findback.model.record import LOCAL_ONLY
 from findback.model.run import Run
-from findback.retrievers.asking import Asked, ask_all
+from findback.retrievers.asking import Asked, ask_all, config_digest
 from findback.steps.audiences import note_readers
 from findback.steps.changes import note_changes
 from findback.steps.drift import find_drift
@@ -43,6 +43,7 @@ from findback.steps.misses import (
 from findback.steps.opening import SetRequest, closing, open_documents, open_questions, open_retrievers
 from findback.steps.pool import open_pool
 from findback.steps.publish import publish, refuse_publishing
+from findback.steps.resume import Earlier, find_earlier, join_runs
 from findback.steps.runs import POOL_MARK
 from findback.steps.scores import (
     Scored,
@@ -93,6 +94,8 @@ class EvaluateRequest(SetRequest):
     """Score what the release holds out: aggregates alone, and the look is written down for all to see."""
     pool: bool = False
     """Score what a model wrote and nobody released yet, by itself: never in one number with a release."""
+    resume: bool = False
+    """Ask again only what failed in the newest evaluation of the same set, documents, depth and settings."""
     publish: Annotated[str | None, LOCAL_ONLY] = None
     """Name under which the scored retriever's results become a baseline for the gate; not where a search failed."""
 
@@ -160,13 +163,15 @@ def evaluate(
         refuse_publishing(workspace, request.publish, len(built), asked, holdout=request.holdout)
     refuse_unreviewed(asked, built, workspace.settings.egress)
     made, made_of = now(), make_up(asked)
+    digest = corpus.digest if corpus is not None else None
+    earlier = find_earlier(workspace, made_of.heading, digest, depth) if request.resume else {}
     deeper = note_depth(request.depth or chosen.depth, wanted)
     made_of = made_of.model_copy(update={"notes": (*made_of.notes, *deeper)})
     if corpus is not None and request.corpus is None and documents is None:
         noted = (*note_readers(corpus, workspace), *note_changes(workspace, corpus))
         made_of = made_of.model_copy(update={"notes": (*made_of.notes, *noted)})
     with carrying(state_of(asked)):
-        outcomes = wait_for(search_all(built, plan, corpus, made, progress))
+        outcomes = wait_for(search_all(built, plan, corpus, made, progress, earlier=earlier))
     scored = [score_run(outcome.asked.run, labelled, wanted, seed=seed) for outcome in outcomes]
     if request.publish is not None and not scored[0].scores.failed.any():
         publish(workspace, request.publish, scored[0], asked, corpus.digest if corpus is not None else None)
@@ -236,15 +241,25 @@ class Outcome(NamedTuple):
 
 
 async def search_all(
-    systems: Sequence[Retriever], plan: Plan, documents: Documents | None, made: datetime, progress: Progress
+    systems: Sequence[Retriever],
+    plan: Plan,
+    documents: Documents | None,
+    made: datetime,
+    progress: Progress,
+    *,
+    earlier: Mapping[str, Earlier],
 ) -> list[Outcome]:
-    """Ask each retriever everything, and which gold documents it holds."""
+    """Ask each retriever everything it has not answered before, and which gold documents it holds."""
     outcomes = []
     async with closing(systems):
         for retriever in systems:
+            before = earlier.get(retriever.name)
+            if before is not None and before.run.config_digest != config_digest(retriever):
+                before = None
+            queries = [one for one in plan.queries if before is None or one[0] not in before.answered]
             asked = await ask_all(
                 retriever,
-                plan.queries,
+                queries,
                 depth=plan.depth,
                 concurrency=plan.request.concurrency,
                 repeats=plan.request.repeats,
@@ -253,6 +268,8 @@ async def search_all(
                 created=made.isoformat(),
                 progress=progress,
             )
+            if before is not None:
+                asked = asked._replace(run=join_runs(before, asked.run, [name for name, _ in plan.queries]))
             presence = await ask_presence(
                 retriever, plan.golds, plan.labelled.questions, concurrency=plan.request.concurrency
             )

@@ -13,15 +13,17 @@ takes_paths = True
 losses = HELD_NOT
 
 _KEYS = Keys("input", ("expectedOutput", "expected_output"), ("data", "items"), ("status", "ARCHIVED"))
+_MARKS = ("dataset_id", "dataset_name", "source_trace_id", "status")
 
 
 def recognise(path: Path) -> str | None:
     """Return the reason to take a file for items of a Langfuse data set, or None."""
     shape = shape_of(path)
     for wrapper in ("", "data[].", "items[]."):
-        for output in _KEYS.outputs:
-            if shape.has(f"{wrapper}input", f"{wrapper}{output}"):
-                return f"items with input and {output}"
+        camel, snake = (shape.has(f"{wrapper}input", f"{wrapper}{output}") for output in _KEYS.outputs)
+        # Others write expected_output, too; theirs is not of a data set.
+        if camel or (snake and any(shape.has(f"{wrapper}{mark}") for mark in _MARKS)):
+            return f"items with input and {_KEYS.outputs[0 if camel else 1]}"
     return None
 
 
