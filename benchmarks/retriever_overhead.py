@@ -4,10 +4,10 @@ Both sides ask the same questions of the same system and take turns in one run; 
 At concurrency 1 each question waits for the one before. At concurrency 16 sixteen are under way, and what counts is
 how many a second come back: the system is then the bound, not the loop around it.
 
-    python benchmarks/retriever_overhead.py [--questions 300] [--rounds 7] [--milliseconds 5]
+    python benchmarks/retriever_overhead.py [--questions 300] [--rounds 7] [--milliseconds 10]
 
-The HTTP server is a process of its own that answers with ten results after some milliseconds, as a search engine
-does; the database is an SQLite file with 20,000 documents in an FTS5 index; the Python function searches it, too.
+The HTTP server is a process of its own that takes some milliseconds for ten results and answers two questions at a
+time, as an engine on two cores does; the database is an SQLite file with 20,000 documents in an FTS5 index; the Python function searches it, too.
 """
 
 import argparse
@@ -39,6 +39,7 @@ DEPTH = 10
 SERVER = """
 import asyncio, json, sys
 pause = float(sys.argv[1]) / 1000
+room = asyncio.Semaphore(2)
 hits = [{"id": f"doc-{n}", "score": 10.0 - n} for n in range(10)]
 body = json.dumps({"hits": hits}).encode()
 head = b"HTTP/1.1 200 OK\\r\\nContent-Type: application/json\\r\\nContent-Length: %d\\r\\n\\r\\n" % len(body)
@@ -50,7 +51,8 @@ async def answer(reader, writer):
             size = [line for line in asked.lower().split(b"\\r\\n") if line.startswith(b"content-length:")]
             if size:
                 await reader.readexactly(int(size[0].split(b":")[1]))
-            await asyncio.sleep(pause)
+            async with room:
+                await asyncio.sleep(pause)
             writer.write(head + body)
             await writer.drain()
     except (asyncio.IncompleteReadError, ConnectionError):
@@ -72,7 +74,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--questions", type=int, default=300)
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--milliseconds", type=float, default=5.0)
+    parser.add_argument("--milliseconds", type=float, default=10.0)
     options = parser.parse_args()
     draw = random.Random(20_251)
     vocabulary = [f"word{n}" for n in range(2_000)]

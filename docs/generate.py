@@ -42,6 +42,7 @@ OWN_SETTINGS = {
     "opensearch": "OpenSearchSettings",
     "python": "PythonSettings",
     "rerank": "RerankSettings",
+    "rerank-http": "RerankHttpSettings",
     "sql": "SqlSettings",
     "tantivy": "TantivySettings",
     "typesense": "TypesenseSettings",

@@ -164,7 +164,7 @@ def sets(draw: st.DrawFn) -> QuestionSet:
 
 
 @pytest.mark.parametrize(("form", "target"), TARGETS, ids=lambda value: getattr(value, "name", value))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(questions=sets())
 def test_any_text_survives(
     tmp_path_factory: pytest.TempPathFactory, form: WritableFormat, target: str, questions: QuestionSet

@@ -2,8 +2,16 @@
 
 from pathlib import Path
 
+import pytest
+
+from findback.model.settings import HttpSettings, RetrieverSettings
+from findback.registry import load
+from findback.retrievers.build import GROUP
+from findback.retrievers.surroundings import Surroundings
+from retrievers.builders import Server
 from retrievers.contract import RetrieverContract, ask
 from retrievers.vector_engines import build, fill
+from retrievers.weaviate_double import weaviate
 
 FIELDS = {"passage_field": "passage", "start_field": "start", "end_field": "end"}
 
@@ -35,7 +43,8 @@ class VectorContract(RetrieverContract):
             length = len(axes) + (1 if isinstance(answers.get(text), list) else 2)
             return [1.0 if axis == axes[text] else 0.0 for axis in range(length)]
 
-        retriever = build(self.engine, folder, embed, metric="dot", **{key: field for key, field in FIELDS.items() if field in rows[0]})
+        places = {key: field for key, field in FIELDS.items() if field in rows[0]}
+        retriever = build(self.engine, folder, embed, metric="dot", **places)
         find = retriever.find
         retriever.find = lambda opened, asked, limit, conditions: find(
             opened, asked, limit, [*conditions, ("asked", asked.index(1.0))]
@@ -69,3 +78,23 @@ class TestChroma(VectorContract):
 
 class TestMilvus(VectorContract):
     engine = "milvus"
+
+
+class TestWeaviate(RetrieverContract):
+    """A loopback server that reads the GraphQL of a search by words."""
+
+    test_abstention_is_told_from_finding_nothing = None
+
+    @pytest.fixture(autouse=True)
+    def _server(self):
+        self.answers = {}
+        self.server = Server(weaviate(lambda: self.answers))
+        yield
+        self.server.close()
+
+    def open(self, answers, folder: Path):
+        self.answers = answers
+        own = {"collection": "Docs", "by": "words", "id_field": "doc"}
+        places = {"passage": "$.passage", "start": "$.start", "end": "$.end"}
+        settings = RetrieverSettings(kind="weaviate", url=self.server.url, **own, **places)
+        return load(GROUP, "weaviate").build("weaviate", settings, Surroundings(http=HttpSettings(timeout=5)))

@@ -1,6 +1,7 @@
 """A tool of real MCP servers: over stdio, over HTTP, and on bad days."""
 
 import json
+import logging
 import os
 import socket
 import subprocess
@@ -18,7 +19,7 @@ from findback.model.trusted import Trusted
 from findback.retrievers.asking import config_digest
 from findback.retrievers.mcp import McpRetriever
 from findback.retrievers.surroundings import Surroundings
-from retrievers.contract import CANARY, ask, documents, message_of, run_closing, search
+from retrievers.contract import CANARY, ask, assert_no_canary, documents, message_of, run_closing, search
 
 SERVER = """
 import json, os, sys
@@ -61,6 +62,11 @@ async def slow(query: str) -> str:
     import asyncio
     await asyncio.sleep(30)
     return ""
+
+@server.tool()
+def chatty(query: str) -> list[dict]:
+    os.write(1, f"searching {query}\\n".encode())
+    return RESULTS
 
 @server.tool()
 def crash(query: str) -> str:
@@ -161,6 +167,14 @@ def test_a_session_that_ends_is_that_questions_error_and_the_next_is_answered(fo
     assert documents(run, 0) == ["alive.md"]
     assert documents(run, 2) == ["alive.md"]
     assert run.reason_of(1)
+
+
+def test_a_server_that_writes_the_question_to_its_output_is_read_past(folder: Path, caplog):
+    """What is no message of the protocol ends nothing, and is in no log."""
+    caplog.set_level(logging.DEBUG)
+    run = ask(make(folder, "chatty", timeout=20), [CANARY, "b"], depth=2).run
+    assert [documents(run, at) for at in range(2)] == [["tracing.md", "claims.md"]] * 2
+    assert_no_canary([], caplog)
 
 
 def test_a_tool_that_takes_too_long_is_stopped(folder: Path):

@@ -40,6 +40,16 @@ from findback.retrievers.surroundings import Surroundings
 from findback.retrievers.templates import check_filters, fill_json, honoured_fields, list_names, values_of
 from findback.retrievers.workers import Workers
 
+LOGGERS = (
+    "client",
+    "mcp.client.caching",
+    "mcp.client.client",
+    "mcp.client.stdio",
+    "mcp.client.streamable_http",
+    "mcp.shared.dispatcher",
+    "mcp.shared.jsonrpc_dispatcher",
+    "mcp.shared.tool_name_validation",
+)
 GRACE = 10.0
 """Seconds a server may take to end."""
 
@@ -128,9 +138,9 @@ class McpRetriever:
 
     async def _call(self, arguments: dict[str, Any], query: Query) -> Any:
         own = self._own
-        if self._session is None:
-            self._session = _Session(self._connect, self._shown)
-        session = self._session
+        with quiet_libraries():
+            # What the session's own task logs may hold questions, too.
+            session = self._session = self._session or _Session(self._connect, self._shown)
         try:
             async with asyncio.timeout(own.timeout) as limit:
                 with quiet_libraries():
@@ -195,7 +205,7 @@ class _Session:
     """A client in a task of its own: it must be closed by the task that opened it."""
 
     def __init__(self, connect: Any, shown: str) -> None:
-        hush(*LIBRARIES, "mcp", "client", "mcp.client.streamable_http", "mcp.client.stdio")
+        hush(*LIBRARIES, *LOGGERS)
         self._shown = shown
         self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         self._stop = asyncio.Event()

@@ -278,7 +278,7 @@ class NearestRetriever:
 
 
 def find_embedding(
-    name: str, own: NearestSettings, surroundings: Surroundings
+    name: str, own: Any, surroundings: Surroundings
 ) -> tuple[Callable[[str], list[float]] | None, str | None]:
     """Return what makes the vector of a query, and the digest of its model; neither without `model`.
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, Protocol
 
 from pydantic import Field, PositiveInt
 
@@ -20,6 +20,20 @@ Metric = Literal["cosine", "dot", "l2"]
 Value = str | bool | int
 
 _PART = re.compile(r"locale|audience|filters\.[^.\s]+")
+
+
+class Matching(Protocol):
+    """Settings that say which fields must have which values."""
+
+    @property
+    def match(self) -> Mapping[str, str]:
+        """Which field must equal which part of a question's context."""
+        ...
+
+    @property
+    def only(self) -> Mapping[str, Value]:
+        """Fields that must always have these values."""
+        ...
 
 
 class NearestSettings(Record):
@@ -121,9 +135,7 @@ def check_place(name: str, own: NearestSettings) -> None:
         RefusedError: If the address is one that must not be called.
     """
     where = f"[retrievers.{name}]"
-    for part in own.match:
-        if not _PART.fullmatch(part):
-            raise SettingsError(f"{where} match: {part!r} is no part of a context", hint=_MATCH)
+    check_match(name, own.match)
     key = getattr(own, "key", None)
     if not own.remote:
         if key is not None:
@@ -163,7 +175,21 @@ def find_place(
     return Place(str(path), own.url, level or "local")
 
 
-def list_conditions(own: NearestSettings, values: Mapping[str, Any]) -> list[tuple[str, Value]]:
+def check_match(name: str, match: Mapping[str, str]) -> None:
+    """Refuse parts of a context that do not exist, or that no field can equal.
+
+    Raises:
+        SettingsError: It names the part.
+    """
+    for part in match:
+        if not _PART.fullmatch(part):
+            raise SettingsError(
+                f"[retrievers.{name}] match: {part!r} is no part of a context that a field can equal",
+                hint='write match = {"filters.product" = "product"}, with locale, audience or filters.NAME on the left',
+            )
+
+
+def list_conditions(own: Matching, values: Mapping[str, Any]) -> list[tuple[str, Value]]:
     """Return the fields with the values they must have for a question.
 
     Args:
@@ -172,6 +198,3 @@ def list_conditions(own: NearestSettings, values: Mapping[str, Any]) -> list[tup
     """
     asked = [(field, values.get(f"context.{part}")) for part, field in own.match.items()]
     return [*own.only.items(), *((field, value) for field, value in asked if value)]
-
-
-_MATCH = 'write match = {"filters.product" = "product"}, with locale, audience or filters.NAME on the left'
