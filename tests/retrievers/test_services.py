@@ -243,3 +243,27 @@ def test_a_template_with_a_typo_is_refused_before_anything_is_called():
     """By name."""
     with pytest.raises(SettingsError, match="querry"):
         make("http://127.0.0.1:1", **MEILI, body={"x": "{{querry}}"})
+
+
+@pytest.mark.parametrize("settings", [MEILI, VESPA, AZURE], ids=lambda settings: settings["kind"])
+def test_a_live_server_answers_when_its_settings_are_given(settings):
+    """FINDBACK_LIVE_MEILISEARCH, _VESPA or _AZURE_SEARCH holds the table as JSON, its address in `url`."""
+    given = os.environ.get(f"FINDBACK_LIVE_{settings['kind'].upper().replace('-', '_')}")
+    if not given:
+        # Without a server only the refusal can be seen: nothing listens there.
+        with serving(Reply(200)) as server:
+            closed = server.url
+        with pytest.raises(EngineError, match="cannot connect"):
+            search(make(closed, **settings), "x")
+        return
+    table = {**json.loads(given), "kind": settings["kind"]}
+    retriever = make(table.pop("url"), environment=dict(os.environ), **table)
+
+    async def work():
+        answer = await retriever.search(Query("the"), 10)
+        there = [await retriever.exists(hit.document) for hit in answer.hits]
+        return there, await retriever.exists("no-such-document")
+
+    there, absent = run_closing(retriever, work)
+    assert set(there) <= {True, None}
+    assert absent in {False, None}

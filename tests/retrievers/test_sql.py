@@ -1,5 +1,6 @@
 """SQLite and PostgreSQL as search systems: the recipes of the documentation, and bad days."""
 
+import asyncio
 import json
 import sqlite3
 import time
@@ -163,6 +164,26 @@ def test_a_search_that_takes_too_long_is_stopped(fts5: Path):
     with pytest.raises(EngineError, match=r"gave no rows within 0\.5 s"):
         search(retriever, "slow")
     assert time.monotonic() - begun < 5
+
+
+def test_a_slow_search_does_not_stop_the_loop(fts5: Path):
+    """While a statement runs for half a second, the loop goes on."""
+    statement = """
+        WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers)
+        SELECT max(n) AS id FROM numbers WHERE :query = 'slow'
+    """
+    retriever, ticks = make(fts5, statement=statement, timeout=0.5), []
+
+    async def work():
+        searching = asyncio.create_task(retriever.search(Query("slow"), 1))
+        while not searching.done():
+            ticks.append(None)
+            await asyncio.sleep(0.01)
+        with pytest.raises(EngineError, match="gave no rows"):
+            await searching
+
+    run_closing(retriever, work)
+    assert len(ticks) > 3
 
 
 @pytest.mark.parametrize(
