@@ -7,7 +7,8 @@ how many a second come back: the system is then the bound, not the loop around i
     python benchmarks/retriever_overhead.py [--questions 300] [--rounds 7] [--milliseconds 10]
 
 The HTTP server is a process of its own that takes some milliseconds for ten results and answers two questions at a
-time, as an engine on two cores does; the database is an SQLite file with 20,000 documents in an FTS5 index; the Python function searches it, too.
+time, as an engine on two cores does; the database is an SQLite file with 20,000 documents in an FTS5 index; the
+Python function searches it, too.
 """
 
 import argparse

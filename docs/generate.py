@@ -30,6 +30,7 @@ NESTED = {
 OWN_SETTINGS = {
     "azure-search": "AzureSearchSettings",
     "bm25": "Bm25Settings",
+    "chroma": "ChromaSettings",
     "command": "CommandSettings",
     "dense": "EmbedderSettings",
     "elasticsearch": "ElasticsearchSettings",
@@ -37,16 +38,20 @@ OWN_SETTINGS = {
     "file": "FileSettings",
     "fuse": "FuseSettings",
     "http": "HttpRetrieverSettings",
+    "lancedb": "LanceSettings",
     "mcp": "McpSettings",
     "meilisearch": "MeilisearchSettings",
+    "milvus": "MilvusSettings",
     "opensearch": "OpenSearchSettings",
     "python": "PythonSettings",
+    "qdrant": "QdrantSettings",
     "rerank": "RerankSettings",
     "rerank-http": "RerankHttpSettings",
     "sql": "SqlSettings",
     "tantivy": "TantivySettings",
     "typesense": "TypesenseSettings",
     "vespa": "VespaSettings",
+    "weaviate": "WeaviateSettings",
 }
 
 

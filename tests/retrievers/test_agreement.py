@@ -74,6 +74,25 @@ def test_exact_search_agrees_to_the_last_rank(metric, address, tmp_path, monkeyp
         assert [documents(run, at) for at in range(20)] == expected, name
 
 
+def test_cosines_of_any_vectors_agree_but_for_rounding(address, tmp_path, monkeypatch):
+    """Where two engines order two documents differently, their cosines are closer than 32 bits can tell apart."""
+    draw = np.random.default_rng(3)
+    rows = [{"doc": f"d{at:03}", "vector": vector} for at, vector in enumerate(draw.normal(size=(300, 64)).tolist())]
+    questions = dict(zip((f"question {at}" for at in range(10)), draw.normal(size=(10, 64)).tolist(), strict=True))
+    runs = [ask(open_pgvector(address, rows, "cosine", questions.get, monkeypatch), list(questions), depth=DEPTH).run]
+    for engine in ENGINES:
+        fill(engine, tmp_path, rows)
+        runs.append(ask(build(engine, tmp_path, questions.get, exact=True), list(questions), depth=DEPTH).run)
+    vectors = {row["doc"]: np.array(row["vector"]) / np.linalg.norm(row["vector"]) for row in rows}
+    for at, asked in enumerate(questions.values()):
+        unit = np.array(asked) / np.linalg.norm(asked)
+        best = sorted(-float(vector @ unit) for vector in vectors.values())[:DEPTH]
+        for run in runs:
+            given = documents(run, at)
+            assert len(set(given)) == DEPTH
+            assert [-float(vectors[one] @ unit) for one in given] == pytest.approx(best, abs=3e-7)
+
+
 def near(row, asked, metric):
     """Return how far a row is, the lower the nearer; exact, as every number is a multiple of 1/64."""
     difference = np.subtract(row["vector"], asked)

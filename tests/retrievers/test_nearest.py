@@ -2,10 +2,15 @@
 
 import asyncio
 import json
+import socket
+import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
+from findback.departures import Departures
 from findback.errors import EngineError, FindbackError, MissingError, MissingLibraryError, RefusedError, SettingsError
 from findback.model.case import Context
 from findback.model.protocols import Query
@@ -161,7 +166,7 @@ def test_what_changes_results_changes_the_digest(engine, tmp_path):
 def test_a_missing_collection_is_one_line(engine, tmp_path):
     """The run does not begin: every question would fail alike."""
     retriever = build(engine, tmp_path, embed, collection="gone")
-    with pytest.raises(SettingsError, match="has no (collection|table) gone"):
+    with pytest.raises(SettingsError, match=r"has no (collection|table) gone"):
         ask(retriever, ["parcel"], depth=5)
 
 
@@ -345,14 +350,14 @@ def _about():
     }
 
 
-def open_server(server, tmp_path, key="k" + "ey", **own):
+def open_server(server, tmp_path, departures=None, key="k" + "ey", **own):
     given = {"url": server.url, "key": "env:QDRANT_KEY", **own}
     settings = RetrieverSettings(kind="qdrant", collection="docs", id_field="doc", model="given", **given)
     from findback.retrievers import nearest
 
     kept, nearest.find_embedding = nearest.find_embedding, lambda *_: (embed, "given")
     try:
-        around = Surroundings(base=tmp_path, environment={"QDRANT_KEY": key})
+        around = Surroundings(base=tmp_path, environment={"QDRANT_KEY": key}, departures=departures)
         return load(GROUP, "qdrant").build("near", settings, around)
     finally:
         nearest.find_embedding = kept
@@ -402,7 +407,7 @@ def test_a_server_that_refuses_is_one_line(status, said, tmp_path):
 def test_a_wrong_key_and_a_server_that_is_not_there(tmp_path):
     """The run does not begin."""
     server = qdrant_server(lambda _: json_reply({}))
-    with pytest.raises(EngineError, match="HTTP 401 .* the key is missing or wrong"):
+    with pytest.raises(EngineError, match=r"HTTP 401 .* the key is missing or wrong"):
         search(open_server(server, tmp_path, key="other"), "parcel")
     server.close()
     with pytest.raises(EngineError, match="cannot be reached"):
@@ -416,3 +421,57 @@ def test_concurrent_searches_open_once(engine, tmp_path):
     asked = run_closing(retriever, lambda: ask_all(retriever, queries, depth=2, repeats=2))
     assert asked.unstable == 0
     assert asked.errors == ()
+
+
+@pytest.fixture(scope="module")
+def chroma_address(tmp_path_factory):
+    """Run Chroma's own server over a folder with the collection."""
+    folder = tmp_path_factory.mktemp("chroma-server")
+    fill("chroma", folder, ROWS)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    program = str(Path(sys.executable).with_name("chroma"))
+    command = [program, "run", "--path", str(folder / "chroma"), "--host", "127.0.0.1", "--port", str(port)]
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(300):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        running.terminate()
+        running.wait()
+
+
+def test_a_running_chroma_server(chroma_address, tmp_path):
+    """A real server gives what the folder gives; a collection it does not have is one line."""
+    for own in ({}, {"exact": True}):
+        assert found(build("chroma", tmp_path, embed, url=chroma_address, **own)) == [row["doc"] for row in ROWS]
+    retriever = build("chroma", tmp_path, embed, url=chroma_address, match=FILTERS)
+    assert found(retriever, Context(locale="d' OR 'e")) == ["d.md"]
+    with pytest.raises(SettingsError, match="has no collection gone"):
+        search(build("chroma", tmp_path, embed, url=chroma_address, collection="gone"), "parcel")
+
+
+def test_a_chroma_or_milvus_server_that_is_not_there(tmp_path):
+    """One line, before any question is asked."""
+    for engine in ("chroma", "milvus"):
+        with pytest.raises(EngineError, match="cannot be reached"):
+            search(build(engine, tmp_path, embed, url="http://127.0.0.1:9", timeout=3.0), "parcel")
+
+
+def test_queries_that_leave_are_counted(tmp_path):
+    """A server in a network counts; a folder on this machine does not."""
+    kept = []
+    departures = Departures(lambda counts: kept.append(dict(counts)))
+    server = qdrant_server(lambda _: json_reply({"result": {"points": []}, "status": "ok", "time": 0.0}))
+    try:
+        retriever = open_server(server, tmp_path, departures, egress="external")
+        search(retriever, "parcel")
+        search(open_server(server, tmp_path, departures), "parcel")
+    finally:
+        server.close()
+    assert [list(one.values()) for one in kept] == [[1]]

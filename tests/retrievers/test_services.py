@@ -1,11 +1,15 @@
 """Typesense, Meilisearch, Vespa and Azure AI Search: looking documents up, and bad days."""
 
+import json
+import os
+
 import pytest
 
 from builders.typesense import run_typesense
 from findback.errors import EngineError, SettingsError
 from findback.model.case import Context
 from findback.model.hits import Hit
+from findback.model.protocols import Query
 from findback.model.settings import HttpSettings, RetrieverSettings
 from findback.registry import load
 from findback.retrievers.asking import config_digest

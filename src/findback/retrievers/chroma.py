@@ -49,7 +49,7 @@ class ChromaRetriever(NearestRetriever):
             collection = client.get_collection(own.collection, embedding_function=None)
             self._check(collection)
         except BaseException:
-            client.close()
+            _close(client)
             raise
         return client, collection
 
@@ -90,7 +90,7 @@ class ChromaRetriever(NearestRetriever):
 
     def shut(self, opened: Any) -> None:
         """Close the client."""
-        opened[0].close()
+        _close(opened[0])
 
     def explain(self, error: Exception) -> FindbackError | None:
         """Return what to tell about Chroma's errors."""
@@ -132,6 +132,14 @@ class ChromaRetriever(NearestRetriever):
                 tenant=own.tenant,
                 database=own.database,
             )
+
+
+def _close(client: Any) -> None:
+    """Close a client, and the connections of a server's, which the library leaves open."""
+    session = getattr(getattr(client, "_server", None), "_session", None)
+    client.close()
+    if session is not None:
+        session.close()
 
 
 def _where(conditions: Conditions) -> dict[str, Any] | None:
