@@ -14,6 +14,7 @@ import pytest
 from builders.agents import write_agents
 from findback.cli.mcp import revoke, token, tokens
 from findback.errors import EngineError, MissingError, MissingLibraryError, RefusedError, StorageError
+from findback.steps.bench import open_bench
 from findback.steps.flag import FlagDesk
 from findback.workspace import Workspace, open_workspace
 
@@ -120,6 +121,7 @@ def test_flag_links_to_the_page_that_says_more(workspace: Workspace) -> None:
     asked = {"question": "where is the gym"}
     (plain,) = talk(workspace, ("flag_not_found", asked))
     assert plain.structured_content["status_link"] is None
+    assert "The link" not in plain.content[0].text
     assert plain.structured_content["status_token"] in plain.content[0].text
     file = workspace.root / "findback.toml"
     file.write_text(file.read_text("utf-8") + '[serve]\npublic_url = "https://findback.example.org/"\n', "utf-8")
@@ -129,6 +131,16 @@ def test_flag_links_to_the_page_that_says_more(workspace: Workspace) -> None:
     assert linked.structured_content["status_link"] == f"https://findback.example.org/flag/{token_}"
     assert f"https://findback.example.org/flag/{token_}" in linked.content[0].text
     assert token_ != plain.structured_content["status_token"]
+
+
+def test_documents_are_read_once(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Flags use the documents that searches have opened, and know what was shown among them."""
+    monkeypatch.setattr("findback.steps.flag.open_documents", lambda *_: pytest.fail("read a second time"))
+    (told,) = talk(workspace, ("flag_not_found", {"question": "where is the gym", "shown": ["howto/parking.md"]}))
+    assert not told.is_error, told.content[0].text
+    with open_bench(workspace) as bench:
+        (stored,) = bench.list_candidates(limit=5)
+    assert [one.document for one in stored.candidate.links] == ["howto/parking.md"]
 
 
 def test_calls_are_counted_over_all_tools(workspace: Workspace) -> None:

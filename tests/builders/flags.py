@@ -5,6 +5,8 @@ from typing import Any
 import httpx2
 from fastapi.testclient import TestClient
 
+from findback.web.site import Site
+
 TOKEN = "public-widget-token"
 ORIGIN = "https://docs.example.org"
 FLAGS = f"""
@@ -24,3 +26,8 @@ def flag(client: TestClient, *, origin: str | None = ORIGIN, token: str = TOKEN,
     """Send a flag and return the answer."""
     headers = {"x-findback-token": token} | ({} if origin is None else {"origin": origin})
     return client.post("/v1/flags", json={"query": QUERY, **fields}, headers=headers)
+
+
+def flagged(site: Site) -> list[Any]:
+    """Return the candidates that flags became."""
+    return [one for one in site.bench.list_candidates(limit=500) if one.candidate.origin == "flagged"]

@@ -1,6 +1,7 @@
 """What is kept of a release's corpus comes back as it was, and holds no text."""
 
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -67,4 +68,43 @@ def test_what_is_missing_or_damaged_is_said(tmp_path: Path) -> None:
     with arrays.open("wb") as file:
         np.savez(file, format=np.array([99]))
     with pytest.raises(DataError, match="format"):
+        load_remembered(tmp_path, 1)
+
+
+def test_no_damage_is_more_than_damage(tmp_path: Path) -> None:
+    """A byte changed anywhere is an error that names the file, or changes nothing that could be told."""
+    save_remembered(remembered(), tmp_path, 1)
+    arrays = tmp_path / "release-1.npz"
+    whole = arrays.read_bytes()
+    said = 0
+    for place in range(len(whole)):
+        for value in (0, 255, whole[place] ^ 1):
+            arrays.write_bytes(whole[:place] + bytes([value]) + whole[place + 1 :])
+            try:
+                load_remembered(tmp_path, 1)
+            except DataError:
+                said += 1
+    assert said > len(whole)
+
+
+@pytest.mark.parametrize(
+    "edited",
+    [
+        {"id_lengths": np.array([1.5])},
+        {"run_lengths": np.array([1])},
+        {"ids": np.frombuffer(b"\xff" * 20, np.uint8)},
+        {"words": np.array([1.5])},
+        {"words": np.array(3, np.uint64)},
+        {"runs": np.array(["x"])},
+    ],
+)
+def test_arrays_of_another_kind_are_damage(tmp_path: Path, edited: dict[str, np.ndarray]) -> None:
+    """Lengths, names and numbers that do not fit together are an error that names the file."""
+    save_remembered(remembered(), tmp_path, 1)
+    arrays = tmp_path / "release-1.npz"
+    with np.load(BytesIO(arrays.read_bytes())) as stored:
+        kept = {name: stored[name] for name in stored.files}
+    with arrays.open("wb") as file:
+        np.savez(file, **(kept | edited))
+    with pytest.raises(DataError, match=r"release-1\.npz"):
         load_remembered(tmp_path, 1)

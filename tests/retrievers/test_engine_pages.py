@@ -12,8 +12,30 @@ from findback.retrievers.surroundings import Surroundings
 from retrievers.builders import TEXTS, SmallPassages
 
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "engines"
-OURS = (*("elasticsearch", "sql", "frameworks", "mcp", "typesense", "meilisearch", "vespa", "azure-search", "tantivy"),)
-VARIABLES = ("ES_API_KEY", "OS_BASIC", "DOCS_TOKEN", "TYPESENSE_KEY", "MEILI_KEY", "VESPA_TOKEN", "AZURE_SEARCH_KEY")
+OURS = (
+    *(
+        "elasticsearch",
+        "sql",
+        "frameworks",
+        "mcp",
+        "typesense",
+        "meilisearch",
+        "vespa",
+        "azure-search",
+        "tantivy",
+        "vectors",
+    ),
+)
+VARIABLES = (
+    "ES_API_KEY",
+    "OS_BASIC",
+    "DOCS_TOKEN",
+    "TYPESENSE_KEY",
+    "MEILI_KEY",
+    "VESPA_TOKEN",
+    "AZURE_SEARCH_KEY",
+    "WEAVIATE_KEY",
+)
 
 
 def tables_of(page: Path) -> list[tuple[str, dict]]:
@@ -35,6 +57,7 @@ def tables_of(page: Path) -> list[tuple[str, dict]]:
 def test_every_configuration_of_a_page_builds(name: str, tmp_path: Path):
     """With its variables set and its files there; each asks for trust, or searches the corpus itself."""
     (tmp_path / "search.db").touch()
+    (tmp_path / "data" / "lance").mkdir(parents=True)
     (tmp_path / "our_search.py").write_text("def retriever(query, k):\n    return []\n", "utf-8")
     environment = dict.fromkeys(VARIABLES, "x" + "y")
     environment["DATABASE_URL"] = "postgresql://ann@db.example.org/docs"

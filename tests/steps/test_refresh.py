@@ -17,6 +17,7 @@ from findback.evalset.release import read_release, release_folder
 from findback.model.case import Case
 from findback.model.reviewer import Reviewer
 from findback.model.stale import Refreshed, Staleness
+from findback.reporting.refreshed import say_refreshed
 from findback.steps.bench import open_bench
 from findback.steps.casechange import CaseChangeRequest, change_case, digest_case
 from findback.steps.caselist import list_questioned
@@ -243,6 +244,17 @@ def test_a_quote_moves_as_the_document_has_it_now(tmp_path: Path) -> None:
     assert (gold.doc, gold.anchor) == ("b.md", "Wear gloves at the quay\nand never run")
 
 
+def test_moves_that_somebody_made_meanwhile_are_done(own: Workspace) -> None:
+    """Of two who accept the same moves at once, the later one moves nothing, and is told of no obstacle."""
+    documents = open_documents(own, SetRequest())
+    assert documents is not None
+    stale = look(own).stale
+    with open_bench(own) as bench:
+        first = accept_moves(own, bench, LEAD, stale, documents, now=LATER)
+        second = accept_moves(own, bench, LEAD, stale, documents, now=LATER)
+    assert second == ((), frozenset(first.moved), ())
+
+
 def test_only_a_lead_accepts_moves(own: Workspace) -> None:
     """A reviewer's moves are refused, and nothing changes."""
     before = heads(own)
@@ -267,7 +279,9 @@ def test_the_rest_is_sent_to_review_once(own: Workspace) -> None:
         assert waiting["c4z1c5o2hlg"].why == (
             "dockmaster: words of the question are in no document any more. Have a lead look."
         )
-    assert look(own, send=True, by="ana").sent == 0
+    again = look(own, send=True, by="ana")
+    assert (again.sent, again.waiting) == (0, len(uncertain))
+    assert f"0 cases sent to review, {len(uncertain)} waited there already." in say_refreshed(again)
 
 
 def test_a_label_that_was_looked_at_and_kept_is_not_found_again(own: Workspace) -> None:
@@ -325,6 +339,24 @@ def test_without_what_was_remembered_less_is_told_and_that_is_said(own: Workspac
     assert told["cjmyyn6r1h9", "policies/change-freeze.md"].share is None
     assert told.keys() == whole.keys()
     assert not any(one.kind == "vanished-terms" for one in result.found)
+
+
+def test_a_damaged_memory_is_said_without_its_place(own: Workspace) -> None:
+    """The note names the file to delete, and not the folders of this machine: reports are passed on."""
+    (own.private / "snapshots" / "release-1.npz").write_bytes(b"PK")
+    result = look(own)
+    assert any("release 1 is damaged" in note for note in result.notes)
+    assert str(own.private) not in result.model_dump_json()
+
+
+def test_a_damaged_memory_of_the_very_documents_is_made_anew(tmp_path: Path) -> None:
+    """Where nothing changed since the release, the next refresh remembers it again."""
+    gold = {"doc": "how-to/set-up-vpn.md", "grade": 3, "found_by": "reviewer"}
+    workspace = released(tmp_path, case(1, query="vpn", judged=[gold]))
+    memory = workspace.private / "snapshots" / "release-1.npz"
+    memory.write_bytes(b"PK")
+    assert look(workspace).notes == ()
+    assert len(memory.read_bytes()) > 2
 
 
 def test_since_a_release_looks_only_at_what_changed(own: Workspace, found: Refreshed) -> None:

@@ -1,9 +1,11 @@
 """What is kept of the corpus that a release was made on: enough to tell later what became of it, and no text."""
 
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
+from typing import Any, TypeVar
 from zipfile import BadZipFile
 
 import numpy as np
@@ -17,6 +19,10 @@ FORMAT = 1
 PREFIX = "release-"
 KEPT = 10
 """Releases whose corpus is kept; older ones go when a new one comes."""
+
+_DAMAGED = (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile, zlib.error, RuntimeError, MemoryError)
+"""What numpy and the archive raise over bytes that are not those written."""
+_Cut = TypeVar("_Cut", bytes, Hashes)
 
 _NO_HASHES: Hashes = np.empty(0, np.uint64)
 
@@ -79,14 +85,22 @@ def load_remembered(folder: Path, number: int) -> Remembered:
             if stored["format"].tolist() != [FORMAT]:
                 raise DataError(f"{path} has a format this version does not know", hint="update findback, or delete it")
             ids, runs, words = stored["ids"].tobytes(), stored["runs"], stored["words"]
-            id_ends, run_ends = np.cumsum(stored["id_lengths"]).tolist(), np.cumsum(stored["run_lengths"]).tolist()
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+            names = [_decode(piece) for piece in _cut(ids, stored["id_lengths"])]
+            golds = dict(zip(names, _cut(runs, stored["run_lengths"]), strict=True))
+            if runs.dtype != np.uint64 or words.dtype != np.uint64 or words.ndim != 1:
+                raise ValueError("not the numbers of words")
+    except _DAMAGED:
         raise DataError(f"{path} is damaged", hint="delete it; refresh then tells what it can without") from None
-    names = [
-        ids[start:end].decode("utf-8", "surrogatepass") for start, end in zip([0, *id_ends], id_ends, strict=False)
-    ]
-    pieces = [runs[start:end] for start, end in zip([0, *run_ends], run_ends, strict=False)]
-    return Remembered(snapshot, dict(zip(names, pieces, strict=True)), words)
+    return Remembered(snapshot, golds, words)
+
+
+def _cut(whole: _Cut, lengths: Any) -> list[_Cut]:
+    ends: list[int] = np.cumsum(lengths).tolist()
+    return [whole[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+
+def _decode(name: bytes) -> str:
+    return name.decode("utf-8", "surrogatepass")
 
 
 def _snapshot(folder: Path, number: int) -> Path:

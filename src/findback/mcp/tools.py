@@ -19,11 +19,12 @@ from findback.model.record import Record, Request
 from findback.steps.agentexpand import AgentGlossary, ExpandRequest, open_agent_glossary
 from findback.steps.agentsearch import AgentResults, AgentSearch, AgentSearchRequest, Client, open_agent_search
 from findback.steps.agenttokens import SCOPES, AgentScope
-from findback.steps.flag import FlagDesk, open_flag_desk
+from findback.steps.flag import WAITS, FlagDesk, open_flag_desk
 from findback.text.quoted import quote_untrusted, show_untrusted
 from findback.workspace import Workspace
 
 LONGEST_FAULT = 1_000
+PAGE_OF_FLAG = "The page /flag/TOKEN of the review server"
 
 
 class Caller(NamedTuple):
@@ -124,9 +125,10 @@ class Desks:
         request = FlagRequest(query=asked.question, tried=asked.tried, shown=asked.shown, note=asked.note)
         receipt = await asyncio.to_thread(self.flags.flag, request, via="mcp", now=call.now)
         link = f"{self.site.rstrip('/')}/flag/{receipt.status}" if self.site is not None else None
-        told = FlagTold(what_happens_next=receipt.waits, status_token=receipt.status, status_link=link)
+        next_ = f"{WAITS} {'The link' if link is not None else PAGE_OF_FLAG} says what comes of it."
+        told = FlagTold(what_happens_next=next_, status_token=receipt.status, status_link=link)
         where = f"Status link: {link}" if link is not None else f"Status token: {receipt.status}"
-        return Told(f"Flagged. {receipt.waits}\n{where}", told)
+        return Told(f"Flagged. {next_}\n{where}", told)
 
     async def expand(self, asked: ExpandRequest, _: Call) -> Told:
         """Add the words of the glossary."""
@@ -190,8 +192,9 @@ async def open_desks(workspace: Workspace) -> AsyncIterator[Desks]:
         StorageError: If the workbench cannot be opened.
     """
     async with open_agent_search(workspace) as search:
-        with open_flag_desk(workspace) as flags:
-            glossary = open_agent_glossary(workspace, search.documents if search is not None else None)
+        documents = search.documents if search is not None else None
+        with open_flag_desk(workspace, documents) as flags:
+            glossary = open_agent_glossary(workspace, documents)
             yield Desks(flags, glossary, search, workspace.settings.serve.public_url)
 
 

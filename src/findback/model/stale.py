@@ -113,6 +113,8 @@ class Refreshed(Record):
     """Why others were not, a sentence each."""
     sent: int | None = None
     """Cases sent to review; None where none were to be sent."""
+    waiting: int = 0
+    """Cases that waited there already when the others were sent."""
     notes: tuple[str, ...] = ()
 
     @property

@@ -56,7 +56,8 @@ def say_refreshed(result: Refreshed) -> str:
     if result.moved:
         said += f" Labels of {plural(len(result.moved), 'case')} were moved; the next release has them."
     if result.sent is not None:
-        said += f" {plural(result.sent, 'case')} sent to review."
+        said += f" {plural(result.sent, 'case')} sent to review"
+        said += f", {whole(result.waiting)} waited there already." if result.waiting else "."
     if result.too_old:
         said += f" Release {result.release} is {result.age_days} days old, more than {result.oldest_days}."
     return said

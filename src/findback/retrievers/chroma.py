@@ -136,10 +136,12 @@ class ChromaRetriever(NearestRetriever):
 
 def _close(client: Any) -> None:
     """Close a client, and the connections of a server's, which the library leaves open."""
-    session = getattr(getattr(client, "_server", None), "_session", None)
+    holders = (client, getattr(client, "_admin_client", None))
+    sessions = [getattr(getattr(holder, "_server", None), "_session", None) for holder in holders]
     client.close()
-    if session is not None:
-        session.close()
+    for session in sessions:
+        if session is not None:
+            session.close()
 
 
 def _where(conditions: Conditions) -> dict[str, Any] | None:

@@ -18,6 +18,7 @@ from findback.model.protocols import Query, ScoreDirection
 from findback.model.settings import EgressLevel, RetrieverSettings
 from findback.model.trusted import Trusted
 from findback.retrievers.build import read_own
+from findback.retrievers.nearest import find_embedding
 from findback.retrievers.returned import DOCUMENT_KEYS, PASSAGE_KEYS, read_answer
 from findback.retrievers.sql_address import Database, check_written, find_database, level_of, open_engine, variable_of
 from findback.retrievers.sql_faults import explain, too_slow
@@ -219,23 +220,11 @@ class SqlRetriever:
 def _embedding(
     name: str, own: SqlSettings, surroundings: Surroundings
 ) -> tuple[Callable[[str], str] | None, str | None]:
-    """Return what makes the vector of a query, and the digest of its model."""
-    if own.model is None:
+    """Return what writes the vector of a query as pgvector reads it, and the digest of its model."""
+    embed, digest = find_embedding(name, own, surroundings)
+    if embed is None:
         return None, None
-    from findback.registry import load_module  # noqa: PLC0415 (only where vectors are wanted)
-
-    module = load_module("findback.retrievers.embedder", wanted_for=f"[retrievers.{name}] model")
-    folder = surroundings.model_folder(own.model)
-    digest: str = module.digest_of_model(folder, own.max_tokens, own.pooling)
-
-    def embed(text: str) -> str:
-        embedder = surroundings.once(
-            f"model:{digest}", lambda: module.Embedder(folder, max_tokens=own.max_tokens, pooling=own.pooling)
-        )
-        vector = embedder.embed(own.query_prefix + text).text
-        return f"[{','.join(repr(float(value)) for value in vector)}]"
-
-    return embed, digest
+    return lambda text: f"[{','.join(map(repr, embed(text)))}]", digest
 
 
 def _limit(connection: Any, seconds: float) -> None:

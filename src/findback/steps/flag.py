@@ -33,7 +33,7 @@ SHOWN = "shown"
 """Kind of the links to what a search showed: it was no help, so it speaks for nothing."""
 NO_PAGE = "-"
 """Stands for the page where none is named: `findback purge --channel mcp:-`."""
-WAITS = "It waits for a reviewer, and comes up first in the weekly review. The link says what comes of it."
+WAITS = "It waits for a reviewer, and comes up first in the weekly review."
 
 
 class FlagDesk:
@@ -89,7 +89,7 @@ class FlagDesk:
         kept = self._bench.put_flag(candidate, same, since=since, bucket=_bucket, now=now)
         if kept is None:
             raise RefusedError("flags from there are not kept: somebody objected to it")
-        return FlagReceipt(status=kept.token, new=kept.new, waits=WAITS)
+        return FlagReceipt(status=kept.token, new=kept.new, waits=f"{WAITS} The link says what comes of it.")
 
     def status(self, token: str) -> FlagStatus:
         """Return what came of the flag of a link.
@@ -197,8 +197,12 @@ class FlagDesk:
 
 
 @contextmanager
-def open_flag_desk(workspace: Workspace) -> Iterator[FlagDesk]:
+def open_flag_desk(workspace: Workspace, documents: Documents | None = None) -> Iterator[FlagDesk]:
     """Open the place where flags come in for a while, with the workbench.
+
+    Args:
+        workspace: Whose flags.
+        documents: The corpus where somebody has opened it; read with the first flag when None.
 
     Raises:
         StorageError: If disk or server refuse.
@@ -206,7 +210,7 @@ def open_flag_desk(workspace: Workspace) -> Iterator[FlagDesk]:
     """
     key = open_workspace_key(workspace)
     with open_bench(workspace, key) as bench:
-        yield FlagDesk(workspace, bench, key, documents=lambda: open_documents(workspace, SetRequest()))
+        yield FlagDesk(workspace, bench, key, documents=lambda: documents or open_documents(workspace, SetRequest()))
 
 
 def _bucket(count: int) -> Asked:

@@ -124,14 +124,16 @@ def _act(workspace: Workspace, request: RefreshRequest, result: Refreshed, corpu
     with open_bench(workspace) as bench:
         if request.accept_moves:
             accepted = accept_moves(workspace, bench, reviewer, result.stale, corpus, now=result.made)
-            left = [one for one in result.found if not (one.certain and one.case in accepted.moved)]
+            settled = accepted.done.union(accepted.moved)
+            left = [one for one in result.found if not (one.certain and one.case in settled)]
             result = result.model_copy(
                 update={"found": tuple(left), "moved": accepted.moved, "refused": accepted.refused}
             )
         if request.send:
             rest = [one for one in result.stale if not one.certain]
             sent = send_doubts(bench, rest, open_head(workspace).cases, by=reviewer.subject, now=result.made)
-            result = result.model_copy(update={"sent": len(sent)})
+            waiting = len({one.case for one in rest}.difference(sent))
+            result = result.model_copy(update={"sent": len(sent), "waiting": waiting})
     return result
 
 

@@ -30,6 +30,8 @@ class Accepted(NamedTuple):
 
     moved: tuple[str, ...]
     """Ids of the cases that changed."""
+    done: frozenset[str]
+    """Ids of the cases where nothing was left to move: somebody else was faster."""
     refused: tuple[str, ...]
     """Why others did not, a sentence each."""
 
@@ -63,7 +65,7 @@ def accept_moves(
     """
     reviewer.require("lead")
     given_back = is_false_positive(open_workspace_key(workspace), bench.false_positives)
-    moved, refused = [], []
+    moved, refused, done = [], [], set()
     certain = group_by_case(one for one in found if one.certain and one.proposal == "move")
     for case_id, findings in certain.items():
         case = next((one for one in open_head(workspace).cases if one.id == case_id), None)
@@ -71,6 +73,9 @@ def accept_moves(
             continue
         targets = {one.document: one.targets[0] for one in findings if one.document is not None}
         judged = tuple(_move(one, targets, documents) for one in case.judged)
+        if judged == case.judged:
+            done.add(case_id)
+            continue
         request = CaseChangeRequest(
             case=case_id, seen=digest_case(case), why=WHY, judged=judged, no_answer_reason=case.no_answer_reason
         )
@@ -82,7 +87,7 @@ def accept_moves(
             refused.append(f"{case_id}: {error}")
         else:
             moved.append(case_id)
-    return Accepted(tuple(moved), tuple(refused))
+    return Accepted(tuple(moved), frozenset(done), tuple(refused))
 
 
 def _move(judgement: Judgement, targets: Mapping[str, str], documents: Corpus) -> Judgement:

@@ -102,9 +102,10 @@ def recall_past(workspace: Workspace, golds: Iterable[str], documents: Corpus, *
     newest = read_manifest(release_folder(workspace.evalset, numbers[-1]))
     folder = workspace.private_part(PLACE)
     wanted = sorted(set(golds))
-    if numbers[-1] not in list_remembered(folder) and newest.corpus == documents.digest:
-        remember_corpus(workspace, numbers[-1], wanted, documents, now=now)
     remembered, notes = _load_all(folder, numbers)
+    if numbers[-1] not in remembered and newest.corpus == documents.digest:
+        remember_corpus(workspace, numbers[-1], wanted, documents, now=now)
+        remembered, notes = _load_all(folder, numbers)
     if numbers[-1] not in remembered:
         last = _read_last(folder)
         if last is not None and last.digest == newest.corpus:
@@ -170,8 +171,12 @@ def _load_all(folder: Path, numbers: Sequence[int]) -> tuple[dict[int, Remembere
             continue
         try:
             found[number] = load_remembered(folder, number)
-        except FindbackError as error:
-            notes.append(f"what was remembered of release {number} cannot be read: {error}")
+        except FindbackError:
+            # A report is passed on, and where the private folder lies is nobody's business.
+            notes.append(
+                f"what was remembered of release {number} is damaged, and is not used: delete release-{number}.* under"
+                f" {PLACE} in the private folder"
+            )
     return found, notes
 
 

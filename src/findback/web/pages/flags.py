@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Form, Path, Query, Request
 from fastapi.exceptions import RequestValidationError
-from pydantic import Field, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
@@ -41,7 +41,12 @@ class FlagAnswer(FlagReceipt):
 
 
 class FlagForm(Record):
-    """What the form holds. Its texts are bounded as flags are when it becomes one."""
+    """What the form holds. Its texts are bounded as flags are when it becomes one.
+
+    Forms of other sites may hold more, such as the name of a button; that is left out.
+    """
+
+    model_config = ConfigDict(extra="ignore")
 
     csrf: str = ""
     token: _Given = ""
@@ -53,7 +58,9 @@ class FlagForm(Record):
 
 
 class FormQuery(Record):
-    """What a link to the form may fill in."""
+    """What a link to the form may fill in; what trackers of links add to it is left out."""
+
+    model_config = ConfigDict(extra="ignore")
 
     q: _Given = ""
     page: _Given = ""

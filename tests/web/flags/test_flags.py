@@ -4,7 +4,7 @@ import asyncio
 import io
 import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +14,16 @@ from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from builders.flags import FLAGS, ORIGIN, QUERY, TOKEN, flag
-from builders.forms import Shown, assert_inert, send
+from builders.flags import ORIGIN, QUERY, TOKEN, flag, flagged
+from builders.forms import Shown, assert_inert
 from builders.hostile import HOSTILE
 from builders.pagesettings import BASE
 from findback.model.flag import FlagRequest
 from findback.steps.erase import PurgeRequest, order_purge
-from findback.web.app import create_app
 from findback.web.faults import Problem
 from findback.web.log import log_to
 from findback.web.site import Site
-from findback.workspace import Workspace, open_workspace
+from findback.workspace import Workspace
 
 PROBLEM = set(Problem.model_fields)
 NAMES = st.sampled_from(["query", "note", "page", "shown", "tried", "language", "odd"])
@@ -32,30 +31,6 @@ WORDS = st.text(max_size=20) | st.sampled_from(["/docs", "en", "howto/vpn.md", "
 ANY_JSON = st.dictionaries(NAMES, WORDS | st.lists(WORDS, max_size=3) | st.none() | st.integers()) | st.lists(WORDS)
 Client = Callable[..., TestClient]
 STRANGE = f"{HOSTILE} <img src=x onerror=alert(1)> \u202e {{{{7*7}}}} =cmd()"
-
-
-@pytest.fixture
-def workspace(workspace: Workspace) -> Workspace:
-    """The workspace of a portal that takes flags."""
-    file = workspace.root / "findback.toml"
-    file.write_text(file.read_text("utf-8") + FLAGS, "utf-8")
-    return open_workspace(workspace.root, environment=workspace.environment)
-
-
-@pytest.fixture
-def app(site: Site) -> FastAPI:
-    return create_app(site)
-
-
-@pytest.fixture
-def portal(app: FastAPI) -> Iterator[TestClient]:
-    """A page of the portal, opened by somebody whom nobody knows."""
-    with TestClient(app, base_url=BASE, client=("198.51.100.7", 1), follow_redirects=False) as made:
-        yield made
-
-
-def flagged(site: Site) -> list[Any]:
-    return [one for one in site.bench.list_candidates(limit=500) if one.candidate.origin == "flagged"]
 
 
 def test_a_flag_is_on_the_review_page_redacted(portal: TestClient, client: TestClient, site: Site) -> None:
@@ -290,63 +265,6 @@ def _files(folder: Path) -> list[Path]:
     return [one for one in folder.rglob("*") if one.is_file()]
 
 
-def test_hostile_words_are_words(portal: TestClient, client: TestClient, site: Site) -> None:
-    """Markup, formulas and template code in every field: shown as text, wherever flags are shown."""
-    answer = flag(portal, query=STRANGE, note=STRANGE, shown=[STRANGE], page="/<script>alert(1)</script>")
-    assert answer.status_code == 201
-    (stored,) = flagged(site)
-    for page in ("/queue", "/week", f"/items/{stored.candidate.key}", f"/flag/{answer.json()['status']}"):
-        assert_inert(client.get(page).text)
-    form = portal.get("/flag", params={"q": STRANGE, "page": STRANGE}, headers={"accept": "text/html"})
-    assert_inert(form.text)
-    assert "&lt;img src=x" in form.text
-
-
-def test_a_form_needs_no_script(portal: TestClient, site: Site) -> None:
-    """Filled in by a link, sent, and answered with what happens next; a mistake leaves the words in their fields."""
-    page = {"accept": "text/html"}
-    form = portal.get("/flag", params={"q": QUERY, "page": f"{ORIGIN}/docs?user=7"}, headers=page).text
-    assert f'value="{QUERY}"' in form
-    assert "names covered" in form
-    assert "after 45 days" in form
-    empty = portal.post("/flag", data={"query": " ", "note": "my note"}, headers=page)
-    assert empty.status_code == 422
-    assert "my note" in empty.text
-    sent = {"query": QUERY, "note": "two\r\nlines", "page": f"{ORIGIN}/docs?user=7", "shown": ["howto/vpn.md", ""]}
-    done = portal.post("/flag", data=sent, headers=page)
-    assert done.status_code == 200
-    (stored,) = flagged(site)
-    assert (stored.candidate.source, stored.candidate.origin) == ("form", "flagged")
-    assert [one.body.text for one in stored.candidate.thread] == ["two\nlines", "on the page /docs"]
-    link = done.text.partition('href="/flag/')[2].partition('"')[0]
-    assert portal.get(f"/flag/{link}", headers=page).status_code == 200
-    again = portal.post("/flag", data=sent, headers=page)
-    assert "yours counts with theirs" in again.text
-
-
-def test_a_form_on_a_site_named_may_send_too(portal: TestClient, client: TestClient, site: Site) -> None:
-    """With the token; from any other site, or without it, nothing is taken, whoever is logged in."""
-    data = {"query": QUERY, "token": TOKEN}
-    for one in (portal, client):
-        assert one.post("/flag", data=data, headers={"origin": "https://evil.example"}).status_code == 403
-        assert one.post("/flag", data={"query": QUERY}, headers={"origin": ORIGIN}).status_code == 403
-        assert one.post("/flag", data=data, headers={"origin": "null"}).status_code == 403
-    assert flagged(site) == []
-    assert portal.post("/flag", data=data, headers={"origin": ORIGIN}).status_code == 200
-    assert client.post("/flag", data={"query": QUERY}).status_code == 200
-
-
-def test_the_form_counts_what_it_takes(portal: TestClient) -> None:
-    """It has the same limits, and whoever meets them keeps their words."""
-    page = {"accept": "text/html"}
-    for number in range(30):
-        assert portal.post("/flag", data={"query": f"page {number}"}, headers=page).status_code == 200
-    answer = portal.post("/flag", data={"query": "my words"}, headers=page)
-    assert (answer.status_code, "retry-after" in answer.headers) == (429, True)
-    assert 'value="my words"' in answer.text
-    assert flag(portal).status_code == 429
-
-
 def test_a_purge_reaches_flags_and_their_links(portal: TestClient, site: Site) -> None:
     """By the page they came from, and by a person named in them; the link then leads to nothing."""
     status = flag(portal, page="/docs/mixer").json()["status"]
@@ -393,32 +311,6 @@ def test_the_log_names_the_route_and_nothing_of_the_flag(portal: TestClient) -> 
     assert routes == ["make_flag", "flag_status", "flag_form", "make_flag", "make_flag"]
     assert "canary" not in lines.getvalue()
     assert status not in lines.getvalue()
-
-
-def test_the_widget_is_small_and_other_sites_may_load_it(portal: TestClient) -> None:
-    """Under 6,000 bytes; a portal may name its digest, and browsers may keep it for an hour."""
-    answer = portal.get("/flag.js", headers={"origin": ORIGIN})
-    assert len(answer.content) < 6_000
-    assert answer.headers["content-type"].startswith("text/javascript")
-    assert answer.headers["cross-origin-resource-policy"] == "cross-origin"
-    assert answer.headers["access-control-allow-origin"] == "*"
-    assert answer.headers["cache-control"] == "public, max-age=3600"
-    assert "set-cookie" not in answer.headers
-    for word in ("cookie", "localStorage", "sessionStorage", "indexedDB", "innerHTML", "eval(", "import"):
-        assert word not in answer.text
-
-
-def test_an_office_behind_one_address_can_load_the_widget(portal: TestClient) -> None:
-    """Far more often in a minute than strangers may try to log in."""
-    assert {portal.get("/flag.js").status_code for _ in range(100)} == {200}
-
-
-def test_a_logged_in_reviewer_is_nobody_when_they_flag(client: TestClient, site: Site) -> None:
-    """Their session is not looked at: no name is kept, and the form's CSRF token is not asked for."""
-    assert client.post("/flag", data={"query": QUERY}).status_code == 200
-    assert send(client, "/flag", query="other words").status_code == 200
-    assert {one.candidate.asker_hmac for one in flagged(site)} == {None}
-    assert {event.reviewer for event in site.bench.newest_events() if event.kind == "flag"} == {None}
 
 
 def test_flags_of_an_audience_are_seen_by_its_reviewers(team_client: Client, team_site: Site) -> None:
