@@ -109,9 +109,7 @@ class AskedConnector:
         http = workspace.settings.http
         client = HttpClient(timeout=http.timeout, max_bytes=http.max_bytes, connections=1)
         self._progress, self._shown = progress, f"Asking [connectors.{name}]"
-        self._caller = open_caller(
-            name, self.settings, workspace.environment, client=client, tick=progress.advance
-        )
+        self._caller = open_caller(name, self.settings, workspace.environment, client=client, tick=progress.advance)
         self._memory = BenchMemory(workspace, key, name, self.settings.kind)
         self._connector: Connector = open_connector(name, self.settings, self._caller, options, now=now)
         self._batch: Batch | None = None
