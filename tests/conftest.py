@@ -1,6 +1,7 @@
 """What every test may use."""
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,6 +9,10 @@ from types import SimpleNamespace
 import pytest
 
 from builders.postgresql import make_database, run_postgresql
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # Started in the background of a shell: Ctrl+C would be ignored by every program that a test starts, too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parent.parent
 

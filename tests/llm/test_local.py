@@ -18,7 +18,7 @@ from findback.steps.doctor import DoctorRequest, doctor
 from findback.steps.writers import open_writer
 from findback.workspace import open_workspace
 
-SETTINGS = "[models.tiny]\nprovider = 'local'\nmodel = 'smollm2'\nmax_tokens = 150\n"
+SETTINGS = "[models.tiny]\nprovider = 'local'\nmodel = 'smollm2'\nmax_tokens = 600\n"
 
 
 @pytest.fixture(scope="module")

@@ -170,7 +170,7 @@ class TestPostgresql(RetrieverContract):
         self.address = address
 
     def open(self, answers, folder: Path):
-        engine = create_engine(self.address.replace("postgresql://", "postgresql+psycopg://"))
+        engine = create_engine(self.address.replace("postgresql://", "postgresql+psycopg://"), hide_parameters=True)
         with engine.begin() as connection:
             connection.execute(text("DROP TABLE IF EXISTS answers"))
             connection.execute(text(TABLE))
